@@ -1,0 +1,39 @@
+# Each target sets up what it needs: a virtual environment in .venv, made again when it is stale.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check format bench clean
+
+demo: $(VENV)/user
+	$(BIN)/folioreel demo --out folioreel-demo --force
+
+test: $(VENV)/developer
+	$(BIN)/python -m pytest
+
+check: $(VENV)/developer
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+format: $(VENV)/developer
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/developer
+	$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf $(VENV) folioreel-demo dist build
+
+# A package that any `python3` can run, and the tools of its developers on top.
+$(VENV)/user: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "folioreel needs Python 3.11 or newer: make PYTHON=python3.12 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/developer: $(VENV)/user
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

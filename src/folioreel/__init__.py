@@ -1,0 +1,45 @@
+"""folioreel aligns a film with the book it was made from."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from folioreel.align.aligner import Aligner
+    from folioreel.errors import FolioReelError
+    from folioreel.ingest.book import load_book
+    from folioreel.ingest.film import load_film
+    from folioreel.types import Alignment, Book, Film, Link
+
+_HOMES = {
+    "Aligner": "folioreel.align.aligner",
+    "Alignment": "folioreel.types",
+    "Book": "folioreel.types",
+    "Film": "folioreel.types",
+    "FolioReelError": "folioreel.errors",
+    "Link": "folioreel.types",
+    "load_book": "folioreel.ingest.book",
+    "load_film": "folioreel.ingest.film",
+}
+
+__all__ = [
+    "Aligner",
+    "Alignment",
+    "Book",
+    "Film",
+    "FolioReelError",
+    "Link",
+    "__version__",
+    "load_book",
+    "load_film",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import folioreel` stays light."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'folioreel' has no attribute {name!r}")

@@ -1,0 +1,5 @@
+"""`python -m folioreel`."""
+
+from folioreel.cli import main
+
+main()

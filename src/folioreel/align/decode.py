@@ -1,0 +1,165 @@
+"""The best path through the chain, exactly, by dynamic programming (paper, section 4.4).
+
+V_i(j) = u_i(j) + max_k [V_{i-1}(k) - c_i(j - k)] over all sentences k. Costs lie between 0 and
+ω_p + ω_q and depend on the displacement alone, so for a block of targets T and a block of sources
+K no k in K can give more than max V(K) - min c(T - K). Blocks, and single sources, that cannot
+beat what T has already are skipped; what is left is a plain maximum, so the answer is exact. The
+predecessor is found again on the way back, for the path alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel.errors import AlignmentError
+from folioreel.models.chain import ABSENT, Chain, fill_costs
+
+_BLOCK = 64
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Path:
+    """One sentence (or `ABSENT`) for each moment, and what the whole costs."""
+
+    sentences: NDArray[np.int64]
+    energy: float
+    """Minus the sum of weighted scores, plus all costs: lower is better, as in the paper."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PathValues:
+    """The best score of any path that ends in a cell: what every decoder works back from."""
+
+    sentences: NDArray[np.float64]
+    """(I, J)"""
+    absent: NDArray[np.float64]
+    """Of paths that end in "not in the book": (I,)."""
+
+
+def decode_chain(chain: Chain) -> Path:
+    """The path of least energy.
+
+    Raises:
+        AlignmentError: No path is allowed.
+    """
+    values = path_values(chain)
+    best = max(float(values.sentences[-1].max()), float(values.absent[-1]))
+    if best == -np.inf:
+        raise AlignmentError("the fixed links allow no path at all; take some of them back")
+    config = chain.config
+    path = np.empty(chain.shape[0], dtype=np.int64)
+    costs = (config.pace, config.stay, config.sigma, config.enter, config.leave)
+    _follow_back(chain.steps, *costs, values.sentences, values.absent, path)
+    return Path(sentences=path, energy=-best)
+
+
+def path_values(chain: Chain) -> PathValues:
+    """The forward pass: the best score of a path into every cell."""
+    config = chain.config
+    values, absent = np.empty(chain.shape), np.empty(chain.shape[0])
+    costs = (config.unary, config.pace, config.stay, config.sigma, config.enter, config.leave)
+    _forward(chain.unary, chain.absent, chain.steps, *costs, values, absent)
+    return PathValues(sentences=values, absent=absent)
+
+
+@numba.njit(cache=True, parallel=True, nogil=True, fastmath={"nnan", "nsz"})  # type: ignore[misc]
+def _forward(  # type: ignore[no-untyped-def]
+    unary, absent_unary, steps, weight, pace, stay, sigma, enter, leave, values, absent
+):
+    """Fill `values` (I, J) and `absent` (I,)."""
+    moments, sentences = unary.shape
+    blocks = (sentences + _BLOCK - 1) // _BLOCK
+    costs = np.empty(2 * sentences - 1)
+    peaks = np.empty(blocks)  # best value in each block of sources
+    lows = np.empty(2 * blocks - 1)  # least cost between blocks T and K, at T - K + blocks - 1
+    values[0] = weight * unary[0].astype(np.float64)
+    absent[0] = weight * absent_unary[0]
+    for i in range(1, moments):
+        fill_costs(steps[i - 1], pace, stay, sigma, costs)
+        _block_peaks(values[i - 1], peaks)
+        _block_lows(costs, sentences, lows)
+        absent[i] = weight * absent_unary[i] + max(absent[i - 1], peaks.max() - enter)
+        for target in numba.prange(blocks):
+            first = target * _BLOCK
+            last = min(first + _BLOCK, sentences)
+            floor = absent[i - 1] - leave
+            best = _best_sources(values[i - 1], costs, peaks, lows, target, first, last, floor)
+            for j in range(first, last):
+                values[i, j] = weight * np.float64(unary[i, j]) + best[j - first]
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # type: ignore[misc]
+def _best_sources(  # type: ignore[no-untyped-def]
+    values, costs, peaks, lows, target, first, last, floor
+):
+    """For each target of one block the best value less cost over all sources, `floor` at least."""
+    sentences = values.shape[0]
+    blocks = peaks.shape[0]
+    best = np.full(last - first, floor)
+    bounds = np.empty(blocks)
+    for block in range(blocks):
+        bounds[block] = peaks[block] - lows[target - block + blocks - 1]
+    for _ in range(blocks):
+        source = np.argmax(bounds)
+        worst = best.min()
+        if bounds[source] <= worst:
+            break
+        bounds[source] = -np.inf
+        low = lows[target - source + blocks - 1]
+        for k in range(source * _BLOCK, min((source + 1) * _BLOCK, sentences)):
+            value = values[k]
+            if value - low <= worst:
+                continue
+            base = first - k + sentences - 1
+            for j in range(last - first):
+                best[j] = max(best[j], value - costs[base + j])
+    return best
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[misc]
+def _block_peaks(values, peaks):  # type: ignore[no-untyped-def]
+    for block in range(peaks.shape[0]):
+        peaks[block] = values[block * _BLOCK : (block + 1) * _BLOCK].max()
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[misc]
+def _block_lows(costs, sentences, lows):  # type: ignore[no-untyped-def]
+    """The least cost of any displacement between two blocks."""
+    blocks = (lows.shape[0] + 1) // 2
+    for offset in range(lows.shape[0]):
+        middle = (offset - blocks + 1) * _BLOCK + sentences - 1
+        start = max(0, middle - _BLOCK + 1)
+        stop = min(costs.shape[0], middle + _BLOCK)
+        lows[offset] = costs[start:stop].min() if start < stop else np.inf
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[misc]
+def _follow_back(  # type: ignore[no-untyped-def]
+    steps, pace, stay, sigma, enter, leave, values, absent, path
+):
+    """Follow the best predecessors; of equals the first sentence, and a sentence before absence."""
+    moments, sentences = values.shape
+    costs = np.empty(2 * sentences - 1)
+    path[moments - 1] = np.argmax(values[moments - 1])
+    if absent[moments - 1] > values[moments - 1].max():
+        path[moments - 1] = ABSENT
+    for i in range(moments - 1, 0, -1):
+        j = path[i]
+        if j == ABSENT:
+            found = np.argmax(values[i - 1])
+            if absent[i - 1] > values[i - 1, found] - enter:
+                found = ABSENT
+        else:
+            fill_costs(steps[i - 1], pace, stay, sigma, costs)
+            best, found = -np.inf, 0
+            for k in range(sentences):
+                value = values[i - 1, k] - costs[j - k + sentences - 1]
+                if value > best:
+                    best, found = value, k
+            if absent[i - 1] - leave > best:
+                found = ABSENT
+        path[i - 1] = found

@@ -1,0 +1,47 @@
+"""The bundled demo: our own novella and film, aligned and scored against its judged lines."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from folioreel.align.aligner import Aligner
+from folioreel.evaluate.dataset import load_pair
+from folioreel.evaluate.metrics import Scores, placed_links, score_links
+from folioreel.export.results import write_results
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film
+from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.types import Alignment
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoResult:
+    """The demo's alignment, what was written, and how good it is."""
+
+    alignment: Alignment
+    files: list[Path]
+    scores: Scores
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores and the files, for JSON."""
+        return {"scores": asdict(self.scores), "files": [str(path) for path in self.files]}
+
+
+def demo_folder() -> Path:
+    """Where the bundled book and film lie."""
+    return Path(str(resources.files("folioreel") / "demo"))
+
+
+def run_demo(out: Path, progress: ProgressCallback = ignore_progress) -> DemoResult:
+    """Align the bundled film with its book and write every result into `out`."""
+    pair = load_pair(demo_folder())
+    film = load_film(pair.folder / "film.mp4", progress=progress)
+    alignment = Aligner.load().align(film, load_book(pair.book), progress)
+    return DemoResult(
+        alignment=alignment,
+        files=write_results(alignment, out),
+        scores=score_links(pair, placed_links(alignment)),
+    )

@@ -1,0 +1,87 @@
+"""What a run is told: frozen settings with the defaults of each preset (paper, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from folioreel.errors import ConfigError
+
+MEASURES = ("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5")
+"""Every measure that there is, in the order in which they are stacked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainConfig:
+    """The chain that keeps neighbouring links together (paper, section 4.4)."""
+
+    unary: float = 10.0
+    """Weight ω_u of a moment's own score."""
+    pace: float = 2.0
+    """Weight ω_p of ψ_p: the book should advance as the film does."""
+    stay: float = 2.0
+    """Weight ω_q of ψ_q: neighbours should lie close together."""
+    sigma: float = 0.01
+    """Robustness σ: displacements far beyond it all cost the same."""
+    absent: bool = False
+    """Whether a moment may be in no sentence at all: the state "not in the book"."""
+    enter: float = 2.0
+    """What it costs to leave the book."""
+    leave: float = 2.0
+    """What it costs to come back, to any sentence."""
+
+    def __post_init__(self) -> None:
+        """Refuse weights that would turn the chain upside down."""
+        if self.sigma <= 0:
+            raise ConfigError(f"chain.sigma must be above 0, not {self.sigma}")
+        if min(self.unary, self.pace, self.stay, self.enter, self.leave) < 0:
+            raise ConfigError("the chain's weights must not be negative")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignConfig:
+    """Which measures are taken, how they are weighed, and how the chain smooths them."""
+
+    weights: dict[str, float] = field(
+        default_factory=lambda: {
+            "prior": 0.1,
+            "tfidf": 1.0,
+            "bleu1": 0.1,
+            "bleu2": 0.1,
+            "bleu3": 0.1,
+            "bleu4": 0.1,
+            "bleu5": 0.1,
+        }
+    )
+    """Measure → weight in the sum that stands in place of the context model."""
+    prior_width: float = 0.2
+    """Half-width of the uniform timeline's band, as a share of the book."""
+    chain: ChainConfig = field(default_factory=ChainConfig)
+    in_book_from: float = 0.5
+    """A link below this probability is reported as not in the book."""
+
+    def __post_init__(self) -> None:
+        """Refuse measures that do not exist."""
+        unknown = sorted(set(self.weights) - set(MEASURES))
+        if unknown:
+            raise ConfigError(
+                f"unknown measure {', '.join(unknown)}; choose from {', '.join(MEASURES)}"
+            )
+        if not self.weights:
+            raise ConfigError("no measure was chosen; name at least one")
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that are used, in their stacking order."""
+        return tuple(name for name in MEASURES if name in self.weights)
+
+
+PRESETS: dict[str, AlignConfig] = {"paper": AlignConfig(), "default": AlignConfig()}
+"""Name → settings. `paper` is the paper's method, `default` the best that we can measure."""
+
+
+def preset(name: str) -> AlignConfig:
+    """The settings of a preset, by name."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise ConfigError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}") from None

@@ -1,0 +1,112 @@
+"""The alignment as a picture: the film above, the book below, a line for each link (paper, figure 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from folioreel.export.files import replacing
+from folioreel.types import Alignment
+
+_COLOURS = {"dialogue": "#1f5fa8", "visual": "#d9480f"}
+_INK = "#343a40"
+_PAPER = "#faf8f3"
+_FILM_Y, _BOOK_Y = 1.0, 0.0
+_MOST_LABELS = 30
+
+
+def write_picture(alignment: Alignment, path: Path) -> None:
+    """Draw the links, coloured by kind and faded by score, into a PNG, SVG or PDF file."""
+    figure = Figure(figsize=(13, 6), dpi=150, facecolor=_PAPER)
+    axes = figure.add_axes((0.03, 0.06, 0.94, 0.8))
+    _draw_links(axes, alignment)
+    _draw_film(axes, alignment)
+    _draw_book(axes, alignment)
+    axes.set_xlim(-0.005, 1.005)
+    axes.set_ylim(-0.32, 1.14)
+    axes.axis("off")
+    in_book = sum(link.in_book for link in alignment.links)
+    title = f"{_short(alignment.film.title, 60)}  —  {_short(alignment.book.title, 60)}"
+    figure.text(0.035, 0.94, title, fontsize=15, family="serif", color=_INK)
+    figure.text(
+        0.035,
+        0.895,
+        f"{in_book} of {len(alignment.links)} moments are in the book",
+        fontsize=10,
+        color=_INK,
+    )
+    with replacing(path) as temporary:
+        # No date inside: two identical runs give identical files.
+        figure.savefig(temporary, format=path.suffix[1:], metadata=_no_date(path.suffix))
+
+
+def _draw_links(axes: Axes, alignment: Alignment) -> None:
+    film, sentences = alignment.film, len(alignment.book.sentences)
+    for kind, colour in _COLOURS.items():
+        lines, alphas = [], []
+        for link in alignment.links:
+            moment = film.moments[link.moment]
+            if moment.kind != kind or not link.in_book:
+                continue
+            top = (moment.start_s + moment.end_s) / 2 / film.duration_s
+            lines.append([(top, _FILM_Y), ((link.sentence + 0.5) / sentences, _BOOK_Y)])
+            alphas.append(0.08 + 0.72 * link.score)
+        if lines:
+            axes.add_collection(
+                LineCollection(lines, colors=colour, alpha=np.array(alphas), linewidths=0.7)
+            )
+            axes.plot([], [], color=colour, label=kind)
+    axes.legend(loc="upper right", frameon=False, ncols=2, fontsize=9, bbox_to_anchor=(1, 1.12))
+
+
+def _draw_film(axes: Axes, alignment: Alignment) -> None:
+    film = alignment.film
+    axes.plot([0, 1], [_FILM_Y, _FILM_Y], color=_INK, linewidth=5, solid_capstyle="butt")
+    minutes = film.duration_s / 60
+    tick = next(t for t in (1, 2, 5, 10, 15, 20, 30, 60, 120) if minutes / t <= 14 or t == 120)
+    for minute in range(0, int(minutes) + 1, tick):
+        x = minute * 60 / film.duration_s
+        axes.plot([x, x], [_FILM_Y, _FILM_Y + 0.03], color=_INK, linewidth=1)
+        axes.text(x, _FILM_Y + 0.045, f"{minute} min", ha="center", fontsize=8, color=_INK)
+
+
+def _draw_book(axes: Axes, alignment: Alignment) -> None:
+    book = alignment.book
+    shades = ("#495057", "#adb5bd")
+    every = -(-len(book.chapters) // _MOST_LABELS)
+    for chapter in book.chapters:
+        first = book.paragraphs[chapter.paragraphs.start].sentences.start / len(book.sentences)
+        last = book.paragraphs[chapter.paragraphs.stop - 1].sentences.stop / len(book.sentences)
+        axes.plot(
+            [first, last],
+            [_BOOK_Y, _BOOK_Y],
+            color=shades[chapter.index % 2],
+            linewidth=6,
+            solid_capstyle="butt",
+        )
+        if chapter.title and chapter.index % every == 0:
+            axes.text(
+                (first + last) / 2,
+                _BOOK_Y - 0.04,
+                _short(chapter.title, 28),
+                rotation=35,
+                ha="right",
+                va="top",
+                rotation_mode="anchor",
+                fontsize=7,
+                color=_INK,
+            )
+
+
+def _short(text: str, width: int) -> str:
+    # A dollar sign would switch to mathematics.
+    text = text.replace("$", r"\$")
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+def _no_date(suffix: str) -> dict[str, None]:
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})

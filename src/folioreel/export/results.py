@@ -1,0 +1,45 @@
+"""Everything that `folioreel align --out DIR` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from folioreel.errors import InputError
+from folioreel.export.alignment_json import write_alignment
+from folioreel.export.picture import write_picture
+from folioreel.export.tables import write_csv, write_srt, write_vtt
+from folioreel.types import Alignment
+
+WRITERS = {
+    "alignment.csv": write_csv,
+    "alignment.vtt": write_vtt,
+    "book.srt": write_srt,
+    "alignment.png": write_picture,
+    # Last: where it is, all of it is.
+    "alignment.json": write_alignment,
+}
+"""File name → its writer, in the order of writing."""
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse a folder whose files would be overwritten, before any work is done."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file; give a folder with --out", folder)
+    there = [name for name in WRITERS if (folder / name).exists()]
+    if there and not force:
+        raise InputError(
+            f"already holds {', '.join(there)}; give another folder with --out, or --force to "
+            "replace them",
+            folder,
+        )
+
+
+def write_results(alignment: Alignment, folder: Path) -> list[Path]:
+    """Write every format into a folder; returns the files."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror or error})", folder) from error
+    for name, write in WRITERS.items():
+        write(alignment, folder / name)
+    return [folder / name for name in WRITERS]

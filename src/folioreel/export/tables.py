@@ -1,0 +1,85 @@
+"""The alignment for other tools: CSV, WebVTT with JSON payloads, SRT with the book's passages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from folioreel.export.alignment_json import alignment_to_dict
+from folioreel.export.files import write_text
+from folioreel.types import Alignment, Link
+
+_SRT_WIDTH = 60
+_LONGEST_PASSAGE = 240
+"""Characters of a passage that a subtitle can carry."""
+
+
+def write_csv(alignment: Alignment, path: Path) -> None:
+    """One row a moment: the fields of `alignment.json`, and the sentence's own words."""
+    rows = alignment_to_dict(alignment)["links"]
+    file = io.StringIO()
+    writer = csv.DictWriter(file, [*rows[0], "chapter_title", "passage"], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        row["chapter_title"] = alignment.book.chapters[row["chapter"]].title
+        row["passage"] = alignment.book.sentences[row["sentence"]].text
+        writer.writerow(row)
+    write_text(path, file.getvalue())
+
+
+def write_vtt(alignment: Alignment, path: Path) -> None:
+    """A metadata track: each cue's payload is a moment's link as JSON, with its passage."""
+    parts = ["WEBVTT\n\nNOTE folioreel: one cue a moment; each payload is one JSON object\n"]
+    for row in alignment_to_dict(alignment)["links"]:
+        row["passage"] = alignment.book.sentences[row["sentence"]].text
+        # "-->" must not stand in a payload; JSON can write the same string without it.
+        payload = json.dumps(row, ensure_ascii=False).replace("-->", "--\\u003e")
+        end_s = max(row["end_s"], row["start_s"] + 0.001)
+        times = f"{_timestamp(row['start_s'], '.')} --> {_timestamp(end_s, '.')}"
+        parts.append(f"{row['moment'] + 1}\n{times}\n{payload}\n")
+    write_text(path, "\n".join(parts))
+
+
+def write_srt(alignment: Alignment, path: Path) -> None:
+    """The book's passages as subtitles: neighbouring moments of one sentence share a cue."""
+    cues = []
+    for sentence, links in _passages(alignment):
+        moments = [alignment.film.moments[link.moment] for link in links]
+        start_s, end_s = moments[0].start_s, max(moment.end_s for moment in moments)
+        cues.append((start_s, end_s, alignment.book.sentences[sentence].text))
+    parts = []
+    for number, (start_s, end_s, text) in enumerate(cues, 1):
+        if number < len(cues):
+            end_s = min(end_s, cues[number][0])
+        end_s = max(end_s, start_s + 0.001)
+        short = textwrap.shorten(text, _LONGEST_PASSAGE, placeholder=" …")
+        body = "\n".join(textwrap.wrap(_plain(short), _SRT_WIDTH))
+        times = f"{_timestamp(start_s, ',')} --> {_timestamp(end_s, ',')}"
+        parts.append(f"{number}\n{times}\n{body}\n")
+    write_text(path, "\n".join(parts))
+
+
+def _passages(alignment: Alignment) -> Iterator[tuple[int, list[Link]]]:
+    """Runs of links to one sentence; moments that are not in the book are left out."""
+    links = (link for link in alignment.links if link.in_book)
+    for sentence, run in groupby(links, key=lambda link: link.sentence):
+        yield sentence, list(run)
+
+
+def _plain(text: str) -> str:
+    """Without what a player would take for markup."""
+    return re.sub(r"[<>{}]", "", text)
+
+
+def _timestamp(time_s: float, point: str) -> str:
+    milliseconds = round(time_s * 1000)
+    hours, rest = divmod(milliseconds, 3_600_000)
+    minutes, rest = divmod(rest, 60_000)
+    seconds, milliseconds = divmod(rest, 1000)
+    return f"{hours:02}:{minutes:02}:{seconds:02}{point}{milliseconds:03}"

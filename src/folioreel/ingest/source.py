@@ -1,0 +1,84 @@
+"""Opening the user's files: what every reader checks before it looks inside."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from charset_normalizer import from_bytes
+
+from folioreel.errors import InputError
+
+_BOMS = (
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_NOT_WESTERN = frozenset(
+    "Polish Czech Slovak Hungarian Romanian Croatian Slovene Turkish Lithuanian Latvian "
+    "Estonian Vietnamese".split()
+)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole file, or an error that says why there is none."""
+    if path.is_dir():
+        raise InputError("is a folder; give one file", path)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file; check the path", path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+    if not data:
+        raise InputError("the file is empty; was its download or copy cut short?", path)
+    return data
+
+
+def file_sha256(path: Path) -> str:
+    """The content of a file as a name: equal contents, equal names."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def decode_text(data: bytes, path: Path) -> str:
+    """Text in any encoding that people have, with newlines as `\\n`.
+
+    UTF-8 is tried first, as it hardly ever fits by accident; then the statistics decide.
+    """
+    text = _decode(data, path)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decode(data: bytes, path: Path) -> str:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return data.decode(encoding, errors="replace")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    else:
+        if "\x00" not in text:
+            return text
+    if _looks_binary(data):
+        raise InputError("is not a text file (it holds binary data); give the text itself", path)
+    best = from_bytes(data).best()
+    mostly_ascii = sum(byte >= 0x80 for byte in data) < 0.3 * len(data)
+    # A Latin-script file in an old encoding is Windows-1252 unless its language says otherwise:
+    # the detector knows languages better than it knows neighbouring code pages.
+    if best is None or (mostly_ascii and best.language not in _NOT_WESTERN):
+        return data.decode("cp1252", errors="replace")
+    return str(best)
+
+
+def _looks_binary(data: bytes) -> bool:
+    """NUL bytes outside the even pattern of UTF-16, or many control characters."""
+    head = data[:65536]
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if max(even, odd) > 0.3 * len(head) / 2 and min(even, odd) < 0.05 * len(head) / 2:
+        return False  # UTF-16 without a mark: the detector knows it
+    control = sum(byte < 9 or 13 < byte < 27 for byte in head)
+    return 0 in head or control > 0.02 * len(head)

@@ -1,0 +1,205 @@
+"""Sentences and words: splitting, normalising, tokenising (paper, section 3).
+
+`sentencex` finds the boundaries; the rules here add what fiction needs: speech is split inside its
+quotes, and a tag stays with the words it tags (`"Go!" he said.` is one sentence).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+
+import sentencex
+
+_SINGLE_QUOTES = "'‘’‚‛`"
+_DOUBLE_QUOTES = '"“”„‟«»‹›'
+_QUOTES = _SINGLE_QUOTES + _DOUBLE_QUOTES
+_CLOSERS = _QUOTES + ")]}_*"
+_DASHES = "—–―-"
+
+# Verbs that introduce or follow speech, in the past and the present tense.
+_SPEECH_VERBS = frozenset(
+    """
+    say says said ask asks asked cry cries cried reply replies replied answer answers answered
+    tell tells told whisper whispers whispered shout shouts shouted murmur murmurs murmured
+    mutter mutters muttered exclaim exclaims exclaimed remark remarks remarked return returned
+    call calls called repeat repeats repeated inquire inquires inquired enquire enquired
+    demand demands demanded observe observes observed add adds added continue continues continued
+    begin begins began think thinks thought interrupt interrupts interrupted
+    scream screams screamed yell yells yelled snap snaps snapped gasp gasps gasped
+    sigh sighs sighed laugh laughs laughed growl growls growled groan groans groaned
+    stammer stammers stammered sob sobs sobbed hiss hisses hissed roar roars roared
+    explain explains explained admit admits admitted agree agrees agreed suggest suggests suggested
+    declare declares declared protest protests protested insist insists insisted
+    announce announces announced retort retorts retorted respond responds responded
+    ejaculate ejaculated rejoin rejoined pursue pursued resume resumed conclude concluded
+    urge urged plead pleaded beg begged order ordered command commanded warn warned
+    echo echoed breathe breathed mumble mumbled grunt grunted bark barked bellow bellowed
+    shriek shrieked wail wailed croak croaked chuckle chuckled giggle giggled grumble grumbled
+    confess confessed promise promised assure assured object objected wonder wondered
+    venture ventured falter faltered persist persisted read reads sang sings concede conceded
+    """.split()
+)
+_SUBJECT = (
+    r"(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|[Ss]omeone|[Ss]omebody|[Ee]verybody|[Nn]obody|"
+    r"(?:(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Mm]y|[Oo]ur|[Tt]heir)\s+)?(?:[\w’'-]+\.?\s+){0,3}?[\w’'-]+)"
+)
+_TAG = re.compile(rf"{_SUBJECT}\s+(?:\w+ly\s+|at once\s+|only\s+|just\s+)?(\w+)\b")
+# Verbs that tag speech only together with what they report, and are plain action otherwise.
+_WEAK_TAGS = frozenset("call calls called read reads begin begins began return returned".split())
+
+# Words that sentencex takes for abbreviations and fiction ends sentences with: "He told me. Later …"
+_NO_ABBREVIATION = re.compile(
+    r"(?:\b(?:me|no|may|ill|art|ken|fed|miss|ore|arc|mar|ark|brig|con|pa|Pa|Ida|Ken|etc)|[a-z] I)\."
+    r"[\"”’)]*\s+(?=[\"“‘(]?[A-Z])"
+)
+
+_SCRIPT_LANGUAGES = {
+    "CYRILLIC": "ru",
+    "GREEK": "el",
+    "CJK": "zh",
+    "HIRAGANA": "ja",
+    "KATAKANA": "ja",
+    "HANGUL": "ko",
+    "ARABIC": "ar",
+    "HEBREW": "he",
+    "DEVANAGARI": "hi",
+    "ARMENIAN": "hy",
+}
+
+_WORD = re.compile(
+    # One ideograph or kana is a word by itself; elsewhere letters and digits with inner apostrophes.
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|"
+    r"[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:'[^\W_]+)*"
+)
+_APOSTROPHES = str.maketrans({quote: "'" for quote in "‘’‚‛`´ʼ"})
+
+
+def squeeze(text: str) -> str:
+    """The text on one line with single spaces."""
+    return " ".join(text.split())
+
+
+def tokenize(text: str) -> list[str]:
+    """The words of a text: lower case, accents kept, punctuation left out."""
+    folded = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).lower()
+    return _WORD.findall(folded)
+
+
+def count_words(text: str) -> int:
+    """The number of words, as `tokenize` counts them."""
+    return len(tokenize(text))
+
+
+def dominant_script(text: str) -> str | None:
+    """The Unicode script most letters are in (`LATIN`, `CYRILLIC`, `CJK` …), or None."""
+    letters = (character for character in text if character.isalpha())
+    scripts = Counter(unicodedata.name(c, "UNKNOWN").split()[0].split("-")[0] for c in letters)
+    return scripts.most_common(1)[0][0] if scripts else None
+
+
+def split_sentences(text: str, language: str | None = None) -> list[tuple[int, int]]:
+    """The spans of the sentences of one paragraph, trimmed and in order.
+
+    Args:
+        text: One paragraph.
+        language: An ISO 639-1 code; guessed from the script where it is not given.
+    """
+    if language is None:
+        language = _SCRIPT_LANGUAGES.get(dominant_script(text[:200]) or "", "en")
+    boundaries = _raw_boundaries(text, language)
+    spans = _spans_between(text, boundaries)
+    return _join_fragments(text, spans)
+
+
+def _raw_boundaries(text: str, language: str) -> list[int]:
+    """Where a sentence may begin, by sentencex over the text without its quotation marks."""
+    # Quotes hide the sentences inside them from sentencex, so it sees blanks in their place.
+    masked = "".join(
+        " " if character in _QUOTES and not _is_apostrophe(text, k) else character
+        for k, character in enumerate(text)
+    )
+    found = {piece["start_index"] for piece in sentencex.get_sentence_boundaries(language, masked)}
+    found |= {match.end() for match in _NO_ABBREVIATION.finditer(text)}
+    # An interrupted speech ends with a dash or dots inside its closing quote.
+    interrupted = rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘A-Z])"
+    found |= {match.end() for match in re.finditer(interrupted, text)}
+    # A closed speech that is followed by another: "Why?" "Because!" and He stopped. "Go on."
+    found |= {m.end() for m in re.finditer(r"[.!?…][”\"»]\s+(?=[“\"«])", text)}
+    return sorted(found - {0})
+
+
+def _is_apostrophe(text: str, k: int) -> bool:
+    """Whether a quote character stands inside a word, as in don't."""
+    inside = 0 < k < len(text) - 1
+    return (
+        inside
+        and text[k] in _SINGLE_QUOTES
+        and text[k - 1].isalnum()
+        and text[k + 1].isalnum()
+    )
+
+
+def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
+    """Trimmed spans, each closing mark with what it closes and each opening one with what follows."""
+    # „German“ speech closes with the mark that opens speech elsewhere.
+    openers = "«‘‹„" if "„" in text else "«‘‹“"
+    starts = [0]
+    for boundary in boundaries:
+        # Walk back to the end of the words before, then over the marks that close them.
+        end = boundary
+        while end > starts[-1] and (text[end - 1].isspace() or text[end - 1] in _CLOSERS):
+            end -= 1
+        while end < len(text) and text[end] in _CLOSERS and text[end] not in openers:
+            end += 1
+        starts.append(end)
+    spans = []
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        piece = text[start:end]
+        if stripped := piece.strip():
+            first = start + len(piece) - len(piece.lstrip())
+            spans.append((first, first + len(stripped)))
+    return spans
+
+
+def _join_fragments(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join what sentencex parted: a speech and its tag, an outcry and its sentence, bare marks."""
+    joined: list[tuple[int, int]] = []
+    has_capitals = text != text.lower()
+    for start, end in spans:
+        before = text[joined[-1][0] : joined[-1][1]] if joined else ""
+        if joined and _continues(before, text[start:end], has_capitals):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _continues(before: str, after: str, has_capitals: bool) -> bool:
+    """Whether `after` belongs to the sentence that `before` began."""
+    if not any(character.isalnum() for character in before):
+        return True  # dots, dashes or quotes alone open the sentence that follows
+    if not any(character.isalnum() for character in after):
+        return True  # and close the one before
+    if has_capitals and after.lstrip(_QUOTES + "_*([—–- ")[:1].islower():
+        return True  # `"Oh!" she cried`, `O Captain! my Captain!`, `vol. ii. of it`
+    speech_closed = before[-1] in _CLOSERS and any(quote in before for quote in _QUOTES)
+    return speech_closed and after[0] not in _QUOTES and _is_tag(after)
+
+
+def _is_tag(after: str) -> bool:
+    """Whether a text opens with a tag of speech: `Mr. Jones asked`, `I said`, `The old man cried`."""
+    clause = re.split(r"[,;:!?“\"«]|\.(?=\s*$)|\.\s+(?=[“\"«])", after, maxsplit=1)[0]
+    match = _TAG.match(clause)
+    while match is not None:
+        verb = match.group(1)
+        if verb in _SPEECH_VERBS:
+            rest = clause[match.end() :].strip()
+            return not rest if verb in _WEAK_TAGS else True
+        # The lazy subject may have taken too few words: let it grow by one.
+        longer = re.match(rf"\S+(?:\s+\S+){{{len(match.group().split()) - 1}}}\s+(\w+)\b", clause)
+        if longer is None or len(longer.group().split()) > 6:
+            return False
+        match = longer
+    return False

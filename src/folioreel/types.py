@@ -1,0 +1,200 @@
+"""The central types: a book, a film, and what links them (paper, section 3).
+
+A container owns flat tuples; divisions are ranges of indices, so nothing points at its parent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["dialogue", "visual"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """One sentence of the book and where it stands in the file."""
+
+    index: int
+    text: str
+    line: int | None = None
+    """First and last line of a plain-text book, counted from 1."""
+    line_end: int | None = None
+    href: str | None = None
+    """The document inside a book that has no lines (EPUB, FB2, HTML, PDF page)."""
+    char_start: int | None = None
+    """Where the sentence begins and ends in the text of `href`, in characters."""
+    char_end: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paragraph:
+    """A run of sentences."""
+
+    index: int
+    sentences: range
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter:
+    """A run of paragraphs with a title (empty for what stands before the first heading)."""
+
+    index: int
+    title: str
+    paragraphs: range
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """A book as sentences in paragraphs in chapters."""
+
+    title: str
+    sentences: tuple[Sentence, ...]
+    paragraphs: tuple[Paragraph, ...]
+    chapters: tuple[Chapter, ...]
+    path: Path | None = None
+    sha256: str | None = None
+    notes: tuple[str, ...] = ()
+    """What the reader chose or noticed, in words for the user."""
+
+    @cached_property
+    def paragraph_of(self) -> tuple[int, ...]:
+        """The paragraph of each sentence."""
+        return tuple(p.index for p in self.paragraphs for _ in p.sentences)
+
+    @cached_property
+    def chapter_of(self) -> tuple[int, ...]:
+        """The chapter of each paragraph."""
+        return tuple(c.index for c in self.chapters for _ in c.paragraphs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shot:
+    """A stretch of the video without a cut."""
+
+    index: int
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subtitle:
+    """One spoken sentence with its own time."""
+
+    index: int
+    start_s: float
+    end_s: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """A row of every matrix: a spoken sentence with its shot, or a silent shot."""
+
+    index: int
+    start_s: float
+    end_s: float
+    text: str
+    """What is said; empty for a silent shot."""
+    subtitle: int | None
+    shot: int | None
+
+    @property
+    def kind(self) -> Kind:
+        """Dialogue if somebody speaks, visual otherwise."""
+        return "visual" if self.subtitle is None else "dialogue"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Film:
+    """A film: its shots, its spoken sentences, or both."""
+
+    title: str
+    duration_s: float
+    shots: tuple[Shot, ...] = ()
+    subtitles: tuple[Subtitle, ...] = ()
+    video: Path | None = None
+    path: Path | None = None
+    """The file that was given as the film: the video, or the subtitle file alone."""
+    sha256: str | None = None
+    notes: tuple[str, ...] = ()
+    """What the reader chose or noticed, in words for the user."""
+
+    @cached_property
+    def moments(self) -> tuple[Moment, ...]:
+        """Each subtitle with the shot it is spoken in, and each silent shot, in time order."""
+        spoken_in = [self._shot_of(subtitle) for subtitle in self.subtitles]
+        rows: list[tuple[float, float, str, int | None, int | None]] = [
+            (s.start_s, s.end_s, s.text, s.index, shot)
+            for s, shot in zip(self.subtitles, spoken_in, strict=True)
+        ]
+        rows += [
+            (shot.start_s, shot.end_s, "", None, shot.index)
+            for shot in self.shots
+            if not self._is_spoken(shot)
+        ]
+        rows.sort(key=lambda row: (row[0], row[1], row[3] is not None, row[3] or 0))
+        return tuple(
+            Moment(index=i, start_s=a, end_s=b, text=text, subtitle=subtitle, shot=shot)
+            for i, (a, b, text, subtitle, shot) in enumerate(rows)
+        )
+
+    @cached_property
+    def _spoken_shots(self) -> frozenset[int]:
+        """The shots during which some subtitle is on screen."""
+        spoken = set()
+        for subtitle in self.subtitles:
+            for k in range(self._first_shot_after(subtitle.start_s), len(self.shots)):
+                if self.shots[k].start_s >= subtitle.end_s:
+                    break
+                spoken.add(k)
+        return frozenset(spoken)
+
+    def _first_shot_after(self, time_s: float) -> int:
+        """The first shot that ends after a time."""
+        low, high = 0, len(self.shots)
+        while low < high:
+            middle = (low + high) // 2
+            if self.shots[middle].end_s > time_s:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _is_spoken(self, shot: Shot) -> bool:
+        return shot.index in self._spoken_shots
+
+    def _shot_of(self, subtitle: Subtitle) -> int | None:
+        """The shot that a subtitle shares most time with."""
+        best, best_overlap = None, 0.0
+        for k in range(self._first_shot_after(subtitle.start_s), len(self.shots)):
+            shot = self.shots[k]
+            if shot.start_s >= subtitle.end_s:
+                break
+            overlap = min(shot.end_s, subtitle.end_s) - max(shot.start_s, subtitle.start_s)
+            if overlap > best_overlap:
+                best, best_overlap = k, overlap
+        return best
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A moment with its sentence of the book, and the probability that this is right."""
+
+    moment: int
+    sentence: int
+    score: float
+    in_book: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alignment:
+    """One link for each moment of a film, and the settings that gave it."""
+
+    book: Book
+    film: Film
+    links: tuple[Link, ...]
+    signature: dict[str, Any] = field(default_factory=dict)
+    """Preset, measures, weights and package version: what is needed to get it again."""

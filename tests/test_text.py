@@ -1,0 +1,142 @@
+"""Sentences and words against hand-made cases."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from folioreel.text import dominant_script, split_sentences, tokenize
+
+# Each case is the sentences as they should come out; joined by a space they are the input.
+CASES = [
+    # A tag stays with its speech.
+    ['"Go!" he said.', "Then he left."],
+    ["“Go!” he said.", "“Now.”", "She went."],
+    ['"What are you doing?" Mr. J. R. Jones asked.', '"I--"'],
+    ["“Will you?” asked Tom, rising.", "“I will.”"],
+    ["“Never!” The old man cried.", "He sat."],
+    ["“Yes!” I said.", "It was so."],
+    ["“Who are you?” the girl asked, and sat."],
+    ["“Come in,” said Mr. Holt.", "Nobody did."],
+    ["'Oh! my God!' said he.", "'What now?'"],
+    ["“Hush!” she whispered."],
+    ["“Is that all?” Mrs. Thrupp demanded.", "“It is.”"],
+    ["“Damp,” said Ruben.", "“It's the damp.”"],
+    ["“I thought,” he began, “that you knew.”"],
+    ["“Really?” Petra said slowly.", "Nobody answered."],
+    ["_“Go!”_ he said."],
+    # A new sentence after speech is its own.
+    ['"Is it you?"', "She turned.", '"Yes!" I said.'],
+    ["“No!”", "The old man shook his head."],
+    ["“Stop it!”", "Tom went to the door."],
+    ["She said, “I won’t.”", "“Why?”", "“Because!” cried he."],
+    ["“Well?”", "“Well.”", "“Is that all?”", "“Yes.”"],
+    ["He saw “The Mill.”", "She did not."],
+    # Speech is split inside its quotes.
+    ["“I came here.", "I saw nothing.", "I left,” he said, “and that is all.", "Nothing more.”"],
+    ['He cried out, "Stop!', 'You there!"', "Nobody stopped."],
+    ["“An unclosed paragraph of speech.", "It goes on."],
+    ["“Mrs. Rapkin!", "Mrs. Rapkin!” he called—“are you there?”"],
+    # Interruptions, dashes, ellipses.
+    ["“I will not—” Tom began.", "“You will.”"],
+    ["“I will—”", "She stopped."],
+    ["He waited--and waited--and then he slept."],
+    ["It was no use. . . .", "He slept."],
+    ["Well… perhaps.", "Or not."],
+    ["“I… I don't know,” she said."],
+    ["“If only…”", "He fell silent."],
+    ["... and so to bed.", "The end."],
+    # Abbreviations and initials.
+    ["He met Dr. Smith at 5 p.m. on Jan. 3.", "It rained."],
+    ["Mr. and Mrs. Brown lived at No. 7.", "They were happy."],
+    ["J. R. R. Tolkien wrote it.", "I read it."],
+    ["Prof. A. B. Cee, Ph.D., came at 9 a.m. with a stick."],
+    ["They left at 6 p.m.", "It was dark."],
+    ["It stood in St. John’s Wood, i.e. in London."],
+    ["He lives in the U.S.", "He is old."],
+    ["Capt. Hagberd, Esq., came.", "Lt. Gray went."],
+    ["See vol. ii. of it.", "Then sleep."],
+    ["It cost $3.50 in all.", "She paid."],
+    ["Version 2.5 was better.", "He knew."],
+    ["Everyone was kind to me.", "Dazed as I was, I ate."],
+    ["He said no.", "Dazed, he left."],
+    ["She was taller than I.", "Nobody minded."],
+    ["Messrs. Hook and Eye, etc.", "Nobody came."],
+    # Outcries that go on.
+    ["O Captain! my Captain! our fearful trip is done."],
+    ["What! he cried.", "You here!"],
+    ["“Oh!” she cried, “how lovely!”"],
+    ["Alas! the day was lost.", "Night fell."],
+    ["Was it? he wondered.", "It was."],
+    # Single quotes and apostrophes.
+    ["He didn't.", "'Tis true.", "The boys' hats fell."],
+    ["'I came.", "I saw nothing.'", "He sat."],
+    ["‘No,’ said he, ‘I won’t.’", "‘Why?’"],
+    ["The girls’ room was locked.", "’Twas late."],
+    # Brackets, colons, lists.
+    ["He went (she stayed).", "Then it rained."],
+    ["This is what he said: nothing.", "Not a word."],
+    ["He bought: bread; milk; and a goose.", "It was dear."],
+    # Verse on one line.
+    ["The ferry goes over, the ferry comes back, And all that it carries goes down in the book."],
+    # Other languages and scripts.
+    ["— Non, dit-il.", "— Si."],
+    ["„Geh!“ sagte er.", "„Nein.“"],
+    ["«Иди!» — сказал он.", "Она ушла."],
+    ["Он пришёл.", "Она ушла!"],
+    # Plain.
+    ["It was late.", "Was it?", "It was!"],
+    ["One sentence without an end"],
+]
+
+
+@pytest.mark.parametrize("sentences", CASES, ids=lambda case: case[0][:40])
+def test_split_sentences(sentences):
+    text = " ".join(sentences)
+    assert [text[a:b] for a, b in split_sentences(text)] == sentences
+
+
+def test_chinese_has_no_spaces():
+    text = "他来了。她走了。“走！”他说。"
+    assert [text[a:b] for a, b in split_sentences(text)][:2] == ["他来了。", "她走了。"]
+
+
+def test_lower_case_subtitles_are_still_split():
+    text = "i said it. and left. so what?"
+    assert len(split_sentences(text)) == 3
+
+
+@given(st.text(alphabet="abc .!?\"'“”‘’—-…()ABC1_*\n", max_size=200))
+def test_spans_are_ordered_trimmed_and_lose_nothing(text):
+    spans = split_sentences(text)
+    last = 0
+    for start, end in spans:
+        assert last <= start < end
+        assert not text[last:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        last = end
+    assert not text[last:].strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Don’t go, Mr. Holt!", ["don't", "go", "mr", "holt"]),
+        ("'Tis the boys' hat", ["tis", "the", "boys", "hat"]),
+        ("a well-known café", ["a", "well", "known", "café"]),
+        ("61 kilos—No. 7", ["61", "kilos", "no", "7"]),
+        ("_so_ it goes", ["so", "it", "goes"]),
+        ("ＦＵＬＬ width ﬁt", ["full", "width", "fit"]),
+        ("他来了 ok", ["他", "来", "了", "ok"]),
+        ("...", []),
+    ],
+)
+def test_tokenize(text, words):
+    assert tokenize(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [("hello", "LATIN"), ("привет, world", "CYRILLIC"), ("他来了", "CJK"), ("123 …", None)],
+)
+def test_dominant_script(text, script):
+    assert dominant_script(text) == script
