@@ -1,5 +1,6 @@
 """A small book and a small film that several tests share, and where the shared data lies."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -57,12 +58,10 @@ def make_film(spoken=SPOKEN, duration_s: float = 20.0, shots: bool = True) -> Fi
         title="The Ferry",
         duration_s=duration_s,
         subtitles=tuple(
-            Subtitle(index=k, start_s=a, end_s=b, text=text) for k, (a, b, text) in enumerate(spoken)
+            Subtitle(index=k, start_s=a, end_s=b, text=text)
+            for k, (a, b, text) in enumerate(spoken)
         ),
-        shots=tuple(
-            Shot(index=k, start_s=a, end_s=b)
-            for k, (a, b) in enumerate(zip(cuts, cuts[1:], strict=False))
-        )
+        shots=tuple(Shot(index=k, start_s=a, end_s=b) for k, (a, b) in enumerate(pairwise(cuts)))
         if shots
         else (),
     )

@@ -70,7 +70,10 @@ def test_importing_the_package_is_light() -> None:
 
     code = (
         "import sys, folioreel, folioreel.cli; "
-        "print([m for m in ('numpy', 'numba', 'av', 'lxml', 'matplotlib', 'scipy') if m in sys.modules])"
+        "heavy = ('numpy', 'numba', 'av', 'lxml', 'matplotlib', 'scipy'); "
+        "print([name for name in heavy if name in sys.modules])"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.strip() == "[]"

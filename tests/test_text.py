@@ -36,6 +36,7 @@ CASES = [
     ['He cried out, "Stop!', 'You there!"', "Nobody stopped."],
     ["“An unclosed paragraph of speech.", "It goes on."],
     ["“Mrs. Rapkin!", "Mrs. Rapkin!” he called—“are you there?”"],
+    ["“He threw the spear.”", "And as I remarked, it fell."],
     # Interruptions, dashes, ellipses.
     ["“I will not—” Tom began.", "“You will.”"],
     ["“I will—”", "She stopped."],
@@ -48,6 +49,7 @@ CASES = [
     # Abbreviations and initials.
     ["He met Dr. Smith at 5 p.m. on Jan. 3.", "It rained."],
     ["Mr. and Mrs. Brown lived at No. 7.", "They were happy."],
+    ["And there he stood—Mr. Smith himself.", "Nobody--Dr. Roe least of all--had known."],
     ["J. R. R. Tolkien wrote it.", "I read it."],
     ["Prof. A. B. Cee, Ph.D., came at 9 a.m. with a stick."],
     ["They left at 6 p.m.", "It was dark."],

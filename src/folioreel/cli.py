@@ -1,4 +1,4 @@
-"""The command line: parse, call one public function, print. Results on stdout, the rest on stderr."""
+"""The command line: parse, call one public function, print; notes and progress go to stderr."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def align(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Align FILM (a video, or a subtitle file alone) with BOOK.
+    r"""Align FILM (a video, or a subtitle file alone) with BOOK.
 
     \b
     folioreel align novel.epub film.mkv --out result
@@ -77,7 +77,7 @@ def align(
     aligner = Aligner.load(preset)
     if out is not None:
         check_folder(out, force=force)
-    with _bars() as progress:
+    with _ProgressBars() as progress:
         read_book, read_film = _read_pair(book, film, subtitles, not no_shots, progress)
         alignment = aligner.align(read_film, read_book, progress)
     files = write_results(alignment, out) if out is not None else []
@@ -89,7 +89,7 @@ def align(
 @click.option("--force", is_flag=True, help="Replace results that are already in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def demo(out: Path, force: bool, as_json: bool) -> None:
-    """Align the bundled film with its book, and score the result against judged lines.
+    r"""Align the bundled film with its book, and score the result against judged lines.
 
     \b
     folioreel demo
@@ -99,7 +99,7 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
     from folioreel.export.results import check_folder
 
     check_folder(out, force=force)
-    with _bars() as progress:
+    with _ProgressBars() as progress:
         result = run_demo(out, progress)
     if as_json:
         click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
@@ -114,7 +114,7 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
 @click.option("--no-shots", is_flag=True, help="Do not look for shots in videos.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
-    """Count what books and films hold: the paper's dataset table.
+    r"""Count what books and films hold: the paper's dataset table.
 
     \b
     folioreel inspect novel.epub film.mkv
@@ -122,13 +122,15 @@ def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
     """
     from folioreel.evaluate.statistics import inspect_file
 
-    with _bars() as progress:
+    with _ProgressBars() as progress:
         rows = [inspect_file(path, shots=not no_shots, progress=progress) for path in files]
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
     for kind in ("book", "film"):
-        table = [{k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == kind]
+        table = [
+            {k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == kind
+        ]
         if table:
             click.echo(f"{kind}s")
             _show_table(table)
@@ -139,7 +141,7 @@ def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
 @click.option("--preset", default="default", show_default=True, help="default or paper.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(dataset: Path, preset: str, as_json: bool) -> None:
-    """Align each judged pair in DATASET (a folder of folders) and score it.
+    r"""Align each judged pair in DATASET (a folder of folders) and score it.
 
     \b
     folioreel evaluate pairs/
@@ -147,7 +149,7 @@ def evaluate(dataset: Path, preset: str, as_json: bool) -> None:
     """
     from folioreel.evaluate.report import evaluate_dataset
 
-    with _bars() as progress:
+    with _ProgressBars() as progress:
         rows = evaluate_dataset(dataset, preset, progress)
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
@@ -209,7 +211,7 @@ def _one_line(message: str) -> str:
     return " ".join(message.split())
 
 
-class _bars:
+class _ProgressBars:
     """Progress bars on stderr, one a stage; nothing where stderr is no terminal."""
 
     def __init__(self) -> None:
@@ -226,7 +228,9 @@ class _bars:
             self._close()
             self._stage = progress.stage
             form = "{desc:>12} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-            self._bar = tqdm(desc=progress.stage, total=progress.total, bar_format=form, leave=False)
+            self._bar = tqdm(
+                desc=progress.stage, total=progress.total, bar_format=form, leave=False
+            )
         self._bar.total = progress.total
         self._bar.update(progress.done - self._bar.n)
 

@@ -20,7 +20,9 @@ class FolioReelError(Exception):
 class InputError(FolioReelError):
     """A file that cannot be read as what it should be."""
 
-    def __init__(self, message: str, path: Path | str | None = None, line: int | None = None):
+    def __init__(
+        self, message: str, path: Path | str | None = None, line: int | None = None
+    ) -> None:
         """Keep the place beside the message: `path`, and the line in it where known."""
         super().__init__(message, path, line)
         self.message = message

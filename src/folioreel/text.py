@@ -48,8 +48,12 @@ _SUBJECT = (
 _TAG = re.compile(rf"{_SUBJECT}\s+(?:\w+ly\s+|at once\s+|only\s+|just\s+)?(\w+)\b")
 # Verbs that tag speech only together with what they report, and are plain action otherwise.
 _WEAK_TAGS = frozenset("call calls called read reads begin begins began return returned".split())
+# A clause that opens with one of these is a sentence of its own, whatever verb it holds.
+_CONJUNCTIONS = frozenset(
+    "and but so then when as if while for or yet because though after before that there".split()
+)
 
-# Words that sentencex takes for abbreviations and fiction ends sentences with: "He told me. Later …"
+# Words that sentencex takes for abbreviations, though fiction ends sentences with them.
 _NO_ABBREVIATION = re.compile(
     r"(?:\b(?:me|no|may|ill|art|ken|fed|miss|ore|arc|mar|ark|brig|con|pa|Pa|Ida|Ken|etc)|[a-z] I)\."
     r"[\"”’)]*\s+(?=[\"“‘(]?[A-Z])"
@@ -69,7 +73,7 @@ _SCRIPT_LANGUAGES = {
 }
 
 _WORD = re.compile(
-    # One ideograph or kana is a word by itself; elsewhere letters and digits with inner apostrophes.
+    # One ideograph or kana is a word; elsewhere letters and digits with inner apostrophes are.
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|"
     r"[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:'[^\W_]+)*"
 )
@@ -115,11 +119,13 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
 
 def _raw_boundaries(text: str, language: str) -> list[int]:
     """Where a sentence may begin, by sentencex over the text without its quotation marks."""
-    # Quotes hide the sentences inside them from sentencex, so it sees blanks in their place.
+    # Quotes hide the sentences inside them from sentencex, and inner dashes the abbreviations
+    # after them, so it sees blanks in their place.
     masked = "".join(
         " " if character in _QUOTES and not _is_apostrophe(text, k) else character
         for k, character in enumerate(text)
     )
+    masked = re.sub(r"(?<=\S)(?:—|--)(?=\S)", lambda dash: " " * len(dash.group()), masked)
     found = {piece["start_index"] for piece in sentencex.get_sentence_boundaries(language, masked)}
     found |= {match.end() for match in _NO_ABBREVIATION.finditer(text)}
     # An interrupted speech ends with a dash or dots inside its closing quote.
@@ -133,16 +139,11 @@ def _raw_boundaries(text: str, language: str) -> list[int]:
 def _is_apostrophe(text: str, k: int) -> bool:
     """Whether a quote character stands inside a word, as in don't."""
     inside = 0 < k < len(text) - 1
-    return (
-        inside
-        and text[k] in _SINGLE_QUOTES
-        and text[k - 1].isalnum()
-        and text[k + 1].isalnum()
-    )
+    return inside and text[k] in _SINGLE_QUOTES and text[k - 1].isalnum() and text[k + 1].isalnum()
 
 
 def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
-    """Trimmed spans, each closing mark with what it closes and each opening one with what follows."""
+    """Trimmed spans; a closing mark stays with what it closes, an opening one with what follows."""
     # „German“ speech closes with the mark that opens speech elsewhere.
     openers = "«‘‹„" if "„" in text else "«‘‹“"
     starts = [0]
@@ -189,7 +190,9 @@ def _continues(before: str, after: str, has_capitals: bool) -> bool:
 
 
 def _is_tag(after: str) -> bool:
-    """Whether a text opens with a tag of speech: `Mr. Jones asked`, `I said`, `The old man cried`."""
+    """Whether a text opens with a tag of speech: `Mr. Jones asked`, `The old man cried`."""
+    if after.split(maxsplit=1)[0].lower() in _CONJUNCTIONS:
+        return False
     clause = re.split(r"[,;:!?“\"«]|\.(?=\s*$)|\.\s+(?=[“\"«])", after, maxsplit=1)[0]
     match = _TAG.match(clause)
     while match is not None:

@@ -40,7 +40,7 @@ def random_chain(rng, moments, sentences, absent=False) -> Chain:
 
 def energy_of(path, chain):
     """The energy of one path, term by term; state J stands for "not in the book"."""
-    moments, sentences = chain.shape
+    sentences = chain.shape[1]
     config = chain.config
     scores = [chain.absent[i] if j in (ABSENT, sentences) else chain.unary[i, j]
               for i, j in enumerate(path)]  # fmt: skip

@@ -194,9 +194,11 @@ def test_gutenberg_header_and_licence_are_left_out(tmp_path):
     book = read(tmp_path, head + chapter("CHAPTER I") + chapter("CHAPTER II") + tail)
     assert book.title == "The Ferry"
     assert paragraphs_of(book) == [FIRST, SECOND] * 2
-    assert book.sentences[0].line == (head + chapter("CHAPTER I")).split("\n").index(
-        "It was a dark night on the river, and"
-    ) + 1
+    assert (
+        book.sentences[0].line
+        == (head + chapter("CHAPTER I")).split("\n").index("It was a dark night on the river, and")
+        + 1
+    )
     assert any("Gutenberg" in note for note in book.notes)
 
 
@@ -318,3 +320,19 @@ def test_any_text_parses(text):
     for block in blocks:
         assert block.text == " ".join(block.text.split())
         assert list(block.lines) == sorted(block.lines)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Je n'ai pas été à l'école, dit-il. Où êtes-vous allée, ma chère?"),
+        ("cp1252", "Não é possível, disse ela. A canção já começou."),
+        ("cp1252", "Det var en mörk kväll på ön. Någon gick över ån."),
+        ("cp1252", "Perché no? È così. La verità è già là."),
+        ("cp1250", "Była sobie żółta łódź, która pływała po jeziorze. Gdzieś daleko słyszał głosy."),
+    ],
+)
+def test_short_files_in_old_encodings(tmp_path, encoding, text):
+    (tmp_path / "book.txt").write_bytes(text.encode(encoding))
+    book = load_book(tmp_path / "book.txt")
+    assert " ".join(sentence.text for sentence in book.sentences) == text

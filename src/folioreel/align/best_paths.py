@@ -75,7 +75,7 @@ def _push(queue: _Queue, chain: Chain, values: PathValues, candidate: _Candidate
 def _options(
     chain: Chain, values: PathValues, moment: int, following: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """The value of every state of a moment, less the step to what follows: (J + 1,), absent last."""
+    """The value of every state of a moment less the step to what follows, absent last: (J + 1,)."""
     sentences = chain.shape[1]
     options = np.append(values.sentences[moment], values.absent[moment])
     if following:
@@ -102,7 +102,9 @@ def _complete(
         state = int(order[rank])
         rank = 0
         # What the step and the moment itself add to the tail: the option less its value.
-        value = values.absent[moment] if state == chain.shape[1] else values.sentences[moment, state]
+        value = (
+            values.absent[moment] if state == chain.shape[1] else values.sentences[moment, state]
+        )
         unary = chain.absent[moment] if state == chain.shape[1] else chain.unary[moment, state]
         added = float(options[state] - value) + chain.config.unary * float(unary)
         scores.insert(0, scores[0] + added)

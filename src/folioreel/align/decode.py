@@ -10,6 +10,7 @@ predecessor is found again on the way back, for the path alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numba
 import numpy as np
@@ -17,6 +18,9 @@ from numpy.typing import NDArray
 
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import ABSENT, Chain, fill_costs
+
+Scores: TypeAlias = NDArray[np.float32]
+Values: TypeAlias = NDArray[np.float64]
 
 _BLOCK = 64
 
@@ -66,10 +70,20 @@ def path_values(chain: Chain) -> PathValues:
     return PathValues(sentences=values, absent=absent)
 
 
-@numba.njit(cache=True, parallel=True, nogil=True, fastmath={"nnan", "nsz"})  # type: ignore[misc]
-def _forward(  # type: ignore[no-untyped-def]
-    unary, absent_unary, steps, weight, pace, stay, sigma, enter, leave, values, absent
-):
+@numba.njit(cache=True, parallel=True, nogil=True, fastmath={"nnan", "nsz"})
+def _forward(
+    unary: Scores,
+    absent_unary: Values,
+    steps: Values,
+    weight: float,
+    pace: float,
+    stay: float,
+    sigma: float,
+    enter: float,
+    leave: float,
+    values: Values,
+    absent: Values,
+) -> None:
     """Fill `values` (I, J) and `absent` (I,)."""
     moments, sentences = unary.shape
     blocks = (sentences + _BLOCK - 1) // _BLOCK
@@ -92,10 +106,17 @@ def _forward(  # type: ignore[no-untyped-def]
                 values[i, j] = weight * np.float64(unary[i, j]) + best[j - first]
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})  # type: ignore[misc]
-def _best_sources(  # type: ignore[no-untyped-def]
-    values, costs, peaks, lows, target, first, last, floor
-):
+@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _best_sources(
+    values: Values,
+    costs: Values,
+    peaks: Values,
+    lows: Values,
+    target: int,
+    first: int,
+    last: int,
+    floor: float,
+) -> Values:
     """For each target of one block the best value less cost over all sources, `floor` at least."""
     sentences = values.shape[0]
     blocks = peaks.shape[0]
@@ -120,14 +141,14 @@ def _best_sources(  # type: ignore[no-untyped-def]
     return best
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[misc]
-def _block_peaks(values, peaks):  # type: ignore[no-untyped-def]
+@numba.njit(cache=True, nogil=True)
+def _block_peaks(values: Values, peaks: Values) -> None:
     for block in range(peaks.shape[0]):
         peaks[block] = values[block * _BLOCK : (block + 1) * _BLOCK].max()
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[misc]
-def _block_lows(costs, sentences, lows):  # type: ignore[no-untyped-def]
+@numba.njit(cache=True, nogil=True)
+def _block_lows(costs: Values, sentences: int, lows: Values) -> None:
     """The least cost of any displacement between two blocks."""
     blocks = (lows.shape[0] + 1) // 2
     for offset in range(lows.shape[0]):
@@ -137,10 +158,18 @@ def _block_lows(costs, sentences, lows):  # type: ignore[no-untyped-def]
         lows[offset] = costs[start:stop].min() if start < stop else np.inf
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[misc]
-def _follow_back(  # type: ignore[no-untyped-def]
-    steps, pace, stay, sigma, enter, leave, values, absent, path
-):
+@numba.njit(cache=True, nogil=True)
+def _follow_back(
+    steps: Values,
+    pace: float,
+    stay: float,
+    sigma: float,
+    enter: float,
+    leave: float,
+    values: Values,
+    absent: Values,
+    path: NDArray[np.int64],
+) -> None:
     """Follow the best predecessors; of equals the first sentence, and a sentence before absence."""
     moments, sentences = values.shape
     costs = np.empty(2 * sentences - 1)
@@ -150,7 +179,7 @@ def _follow_back(  # type: ignore[no-untyped-def]
     for i in range(moments - 1, 0, -1):
         j = path[i]
         if j == ABSENT:
-            found = np.argmax(values[i - 1])
+            found = int(np.argmax(values[i - 1]))
             if absent[i - 1] > values[i - 1, found] - enter:
                 found = ABSENT
         else:

@@ -60,7 +60,7 @@ def chain_marginals(chain: Chain) -> Marginals:
 
 
 def _weights(chain: Chain, i: int) -> tuple[NDArray[np.float64], float]:
-    """exp of a moment's weighted scores against its best, absent last: (J + 1,); and that best."""
+    """Exp of a moment's weighted scores against its best, absent last: (J + 1,); and that best."""
     scores = np.append(chain.unary[i].astype(np.float64), chain.absent[i])
     scores *= chain.config.unary
     peak = float(scores.max())
@@ -75,7 +75,8 @@ def _messages(chain: Chain, direction: int) -> tuple[NDArray[np.float64], float]
     moments, sentences = chain.shape
     config = chain.config
     messages = np.empty((moments, sentences + 1))
-    size = scipy.fft.next_fast_len(3 * sentences - 2, real=True)
+    # What wraps around in a cyclic convolution of this size falls outside the part that is read.
+    size = scipy.fft.next_fast_len(2 * sentences - 1, real=True)
     # A step ahead into the absent state enters it; a step back into it came from leaving it.
     enter, leave = np.exp(-config.enter), np.exp(-config.leave)
     into, out_of = (enter, leave) if direction > 0 else (leave, enter)
@@ -101,23 +102,30 @@ def _convolve(
 ) -> NDArray[np.float64]:
     """Σ_k sources(k) · kernel(j - k) for every j, precise in its small values too."""
     sentences = len(sources)
-    spectrum = scipy.fft.rfft(sources, size) * scipy.fft.rfft(kernel, size)
-    result: NDArray[np.float64] = scipy.fft.irfft(spectrum, size)[
-        sentences - 1 : 2 * sentences - 1
-    ]
+    spectrum = scipy.fft.rfft(sources, size)
+
+    def by_fft(part: NDArray[np.float64]) -> NDArray[np.float64]:
+        cyclic: NDArray[np.float64] = scipy.fft.irfft(spectrum * scipy.fft.rfft(part, size), size)
+        return cyclic[sentences - 1 : 2 * sentences - 1]
+
+    result = by_fft(kernel)
     trusted = _TRUSTED * sources.sum() * kernel.max()
     if result.min() < trusted:
         # The kernel's far tail is all of one magnitude, so an FFT of its own is precise; what is
         # left is narrow, and few blocks of it need to be summed.
         far = np.where(kernel <= _TAIL * kernel.min(), kernel, 0.0)
-        spectrum = scipy.fft.rfft(sources, size) * scipy.fft.rfft(far, size)
-        tail = scipy.fft.irfft(spectrum, size)[sentences - 1 : 2 * sentences - 1]
-        _sum_directly(sources, kernel - far, np.maximum(tail, 0.0), trusted, result)
+        _sum_directly(sources, kernel - far, np.maximum(by_fft(far), 0.0), trusted, result)
     return result
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})  # type: ignore[misc]
-def _sum_directly(sources, kernel, tail, trusted, result):  # type: ignore[no-untyped-def]
+@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _sum_directly(
+    sources: NDArray[np.float64],
+    kernel: NDArray[np.float64],
+    tail: NDArray[np.float64],
+    trusted: float,
+    result: NDArray[np.float64],
+) -> None:
     """Compute again, block by block, the entries of `result` below `trusted`."""
     sentences = sources.shape[0]
     blocks = (sentences + _BLOCK - 1) // _BLOCK

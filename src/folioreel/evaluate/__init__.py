@@ -1,0 +1,1 @@
+"""Judged pairs and how good an alignment of them is."""

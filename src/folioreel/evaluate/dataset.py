@@ -102,7 +102,9 @@ def find_pairs(folder: Path) -> list[Path]:
         return [folder]
     found = sorted(gold.parent for gold in folder.glob("*/gold.tsv"))
     if not found:
-        raise InputError("holds no judged pair (a folder with gold.tsv, book.txt, film.srt)", folder)
+        raise InputError(
+            "holds no judged pair (a folder with gold.tsv, book.txt, film.srt)", folder
+        )
     return found
 
 
@@ -121,19 +123,20 @@ def _read_table(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
 
 
 def _judgement(row: dict[str, str], path: Path, number: int) -> Judgement:
-    verdict = row["verdict"]
+    how = row.get("how") or "-"
     try:
         line = int(row["id"])
-        if verdict == "none":
-            passages: tuple[Lines, ...] = ()
-        elif verdict in ("match", "scene"):
-            passages = ((int(row["line_from"]), int(row["line_to"])),)
-            passages += _alternates(row.get("alternates") or "")
-        else:
-            raise ValueError(f"unknown verdict {verdict!r}")
+        match row["verdict"]:
+            case "none":
+                return Judgement(line=line, verdict="none", how=how, passages=())
+            case "match" | "scene" as verdict:
+                first = (int(row["line_from"]), int(row["line_to"]))
+                passages = (first, *_alternates(row.get("alternates") or ""))
+                return Judgement(line=line, verdict=verdict, how=how, passages=passages)
+            case unknown:
+                raise ValueError(f"unknown verdict {unknown!r}")
     except ValueError as error:
         raise InputError(f"cannot be read as a judgement ({error})", path, number) from None
-    return Judgement(line=line, verdict=verdict, how=row.get("how") or "-", passages=passages)
 
 
 def _alternates(field: str) -> tuple[Lines, ...]:

@@ -1,0 +1,1 @@
+"""Alignments as files for people and programs."""

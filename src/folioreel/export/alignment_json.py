@@ -93,7 +93,8 @@ def read_alignment(path: Path) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError("no such file; give the alignment.json that `folioreel align` wrote", path)
+        message = "no such file; give the alignment.json that `folioreel align` wrote"
+        raise InputError(message, path) from None
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InputError(f"is not an alignment.json ({error})", path) from error
     try:

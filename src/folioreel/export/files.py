@@ -21,7 +21,9 @@ def write_text(path: Path, text: str) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file beside `path` that takes its place when all went well."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+        )
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error})", path) from error
     os.close(handle)

@@ -1,4 +1,4 @@
-"""The alignment as a picture: the film above, the book below, a line for each link (paper, figure 5)."""
+"""The alignment as a picture: film above, book below, a line for each link (paper, figure 5)."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ def _draw_book(axes: Axes, alignment: Alignment) -> None:
         )
         if chapter.title and chapter.index % every == 0:
             axes.text(
-                (first + last) / 2,
+                first,
                 _BOOK_Y - 0.04,
                 _short(chapter.title, 28),
-                rotation=35,
-                ha="right",
+                rotation=-28,
+                ha="left",
                 va="top",
                 rotation_mode="anchor",
                 fontsize=7,

@@ -1,0 +1,1 @@
+"""Files → books and films."""

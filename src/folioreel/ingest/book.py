@@ -1,4 +1,4 @@
-"""Any book file → `Book`: the reader is chosen by content, the blocks become sentences (section 3)."""
+"""Any book file → `Book`: the reader is chosen by content, blocks become sentences (section 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines of a plain text head a chapter: the usual forms, and the paper's own rule (section 3)."""
+"""Which lines of a text head a chapter: the usual forms, and the paper's own rule (section 3)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_break(text: str) -> bool:
 
 
 def is_strong_heading(text: str) -> bool:
-    """Whether a line heads a chapter by its words alone: `CHAPTER IV`, `Stave I: Marley's Ghost`."""
+    """Whether a line heads a chapter by its words: `CHAPTER IV`, `Stave I: Marley's Ghost`."""
     text = text.strip(" _*=")
     if len(text) > 110:
         return False
@@ -65,7 +65,7 @@ def is_numbered(text: str) -> bool:
 
 
 def is_weak_heading(text: str, *, blank_before: int, indented: bool, new_page: bool) -> bool:
-    """Whether a line heads a chapter by how it stands: a bare number, capitals, or the paper's rule.
+    """Whether a line heads a chapter by how it stands: a number, capitals, or the paper's rule.
 
     Args:
         text: The line, trimmed.
@@ -103,4 +103,4 @@ def heading_level(text: str) -> int:
 
 def _is_capitals(text: str) -> bool:
     letters = [character for character in text if character.isalpha()]
-    return len(letters) >= 3 and all(not letter.islower() for letter in letters)
+    return len(letters) >= 2 and all(not letter.islower() for letter in letters)

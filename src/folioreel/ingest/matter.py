@@ -21,13 +21,15 @@ _GUTENBERG_END = re.compile(
     re.IGNORECASE,
 )
 _PRODUCED_BY = re.compile(
-    r"^(?:e-?text )?(?:produced|prepared|transcribed|scanned|digitized) (?:by|from)\b", re.IGNORECASE
+    r"^(?:e-?text )?(?:produced|prepared|transcribed|scanned|digitized) (?:by|from)\b",
+    re.IGNORECASE,
 )
 _TRANSCRIBER = re.compile(r"^[\[(*]*\s*transcriber[’']?s?[’']?\s+notes?\b", re.IGNORECASE)
 _PICTURE = re.compile(r"^\[\s*(?:illustration|frontispiece|picture|image)\b.*\]?$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"^\[(?:\d{1,3}|[*†‡])\]\s|^\[?footnotes?\b|^(?:\*|†)\s+\S", re.IGNORECASE)
 _MATTER_TITLE = re.compile(
-    r"^(?:the\s+|a\s+)?(?:table of )?(?:contents|list of (?:illustrations|plates|maps|chapters)|illustrations|"
+    r"^(?:the\s+|a\s+)?(?:table of )?(?:contents|illustrations|"
+    r"list of (?:illustrations|plates|maps|chapters)|"
     r"transcriber[’']?s?[’']? notes?|editor[’']?s? (?:note|preface)|publisher[’']?s? note|"
     r"(?:author[’']?s? )?preface(?: to\b.*)?|foreword|acknowledge?ments?|dedication|copyright|"
     r"about the authors?|also by\b.*|other books by\b.*|by the same author|works by\b.*|"
@@ -35,8 +37,15 @@ _MATTER_TITLE = re.compile(
     r"содержание|оглавление|примечания|table des matières|inhalt(?:sverzeichnis)?|índice)[.:]?$",
     re.IGNORECASE,
 )
+_IMPRINT = re.compile(
+    r"^\W*(?:all rights|copyright|printed|published|first published|entered according|by|with|"
+    r"illustrated|translated|edited|dedicated|to)\b",
+    re.IGNORECASE,
+)
 _INTRODUCTION = re.compile(r"^(?:the\s+)?introduct(?:ion|ory)\b", re.IGNORECASE)
-_CONTENTS_TITLE = re.compile(r"contents|illustrations|plates|chapters|содержание|оглавление|inhalt|índice", re.I)
+_CONTENTS_TITLE = re.compile(
+    r"contents|illustrations|plates|chapters|содержание|оглавление|inhalt|índice", re.I
+)
 _THE_END = re.compile(r"^[^\w]*(?:the\s+end|finis|fin|конец|ende)[^\w]*$", re.IGNORECASE)
 _ENTRY_END = re.compile(r"(?:\.{2,}|\s{2,}|\s)\d{1,4}$")
 _PROSE_WORDS = 25
@@ -98,8 +107,7 @@ def _is_contents_list(block: Block) -> bool:
         return False
     starts = [offset for offset, _ in block.lines]
     entries = [
-        block.text[a:b].strip()
-        for a, b in zip(starts, [*starts[1:], len(block.text)], strict=True)
+        block.text[a:b].strip() for a, b in zip(starts, [*starts[1:], len(block.text)], strict=True)
     ]
     listed = sum(bool(_ENTRY_END.search(e)) or is_strong_heading(e) for e in entries)
     return listed >= 0.6 * len(entries)
@@ -161,15 +169,14 @@ def _is_prose(block: Block) -> bool:
 def _is_told(block: Block) -> bool:
     """Whether a short block is a sentence of a story rather than a line of a title page."""
     words = block.text.split()
-    ended = block.text[-1:] in ".!?…”\"'’"
-    return len(words) >= 8 and ended and sum(word[:1].islower() for word in words) > len(words) / 2
+    if len(words) < 3 or block.text[-1] not in ".!?…”\"'’" or _IMPRINT.match(block.text):
+        return False
+    return sum(word[:1].islower() for word in words[1:]) > 0.6 * (len(words) - 1)
 
 
 def _first_chapter(blocks: list[Block]) -> int:
     """The first numbered heading that opens prose, or else the first heading that does."""
-    opening = [
-        k for k, b in enumerate(blocks) if b.kind == "heading" and _is_prose_soon(blocks, k)
-    ]
+    opening = [k for k, b in enumerate(blocks) if b.kind == "heading" and _is_prose_soon(blocks, k)]
     numbered = (k for k in opening if is_numbered(blocks[k].text))
     return next(numbered, opening[0] if opening else 0)
 

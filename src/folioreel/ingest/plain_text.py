@@ -1,4 +1,4 @@
-"""Plain text → blocks, whatever its layout, with the line numbers of the original file (section 3)."""
+"""Plain text → blocks, whatever its layout, with the line numbers of the file (section 3)."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ def _number_lines(text: str) -> list[_Line]:
             continue
         indent = len(expanded) - len(expanded.lstrip())
         lines.append(
-            _Line(
-                number=number, text=content, indent=indent, blank_before=blank, new_page=new_page
-            )
+            _Line(number=number, text=content, indent=indent, blank_before=blank, new_page=new_page)
         )
         blank, new_page = 0, False
     return lines
@@ -202,4 +200,6 @@ def _first_title(blocks: list[Block]) -> str | None:
         return None
     if not title.isupper():
         return title
-    return re.sub(r"[^\W_]+(?:['’][^\W_]+)?", lambda word: word.group().capitalize(), title).rstrip(".")
+    return re.sub(r"[^\W_]+(?:['’][^\W_]+)?", lambda word: word.group().capitalize(), title).rstrip(
+        "."
+    )

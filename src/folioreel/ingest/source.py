@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from charset_normalizer import from_bytes
@@ -44,7 +45,7 @@ def file_sha256(path: Path) -> str:
 
 
 def decode_text(data: bytes, path: Path) -> str:
-    """Text in any encoding that people have, with newlines as `\\n`.
+    """Text in any encoding that people have, with plain newlines.
 
     UTF-8 is tried first, as it hardly ever fits by accident; then the statistics decide.
     """
@@ -66,12 +67,21 @@ def _decode(data: bytes, path: Path) -> str:
     if _looks_binary(data):
         raise InputError("is not a text file (it holds binary data); give the text itself", path)
     best = from_bytes(data).best()
+    western = data.decode("cp1252", errors="replace")
+    if best is None:
+        return western
+    # A Latin-script file in an old encoding is Windows-1252 unless its language says otherwise;
+    # the detector knows languages better than neighbouring code pages, if there is enough text.
     mostly_ascii = sum(byte >= 0x80 for byte in data) < 0.3 * len(data)
-    # A Latin-script file in an old encoding is Windows-1252 unless its language says otherwise:
-    # the detector knows languages better than it knows neighbouring code pages.
-    if best is None or (mostly_ascii and best.language not in _NOT_WESTERN):
-        return data.decode("cp1252", errors="replace")
-    return str(best)
+    if mostly_ascii and _has_odd_letters(western):
+        return data.decode("cp1250", errors="replace")
+    eastern = best.language in _NOT_WESTERN and len(data) > 4000
+    return western if mostly_ascii and not eastern else str(best)
+
+
+def _has_odd_letters(text: str) -> bool:
+    """Whether symbols stand inside words, as Polish read as Windows-1252 has them (`by³a`)."""
+    return len(re.findall(r"[^\W\d_][¹³¿¼¾¢ª¥][^\W\d_]", text)) > 2
 
 
 def _looks_binary(data: bytes) -> bool:

@@ -1,0 +1,1 @@
+"""Trained parts as users run them, without PyTorch."""

@@ -53,9 +53,7 @@ class Chain:
     def costs(self, i: int) -> Costs:
         """What each displacement costs between moments i - 1 and i."""
         costs = np.empty(2 * self.unary.shape[1] - 1)
-        fill_costs(
-            self.steps[i - 1], self.config.pace, self.config.stay, self.config.sigma, costs
-        )
+        fill_costs(self.steps[i - 1], self.config.pace, self.config.stay, self.config.sigma, costs)
         return costs
 
 
@@ -115,8 +113,8 @@ def prune_far(chain: Chain, film: Film, share: float = 1 / 3) -> Chain:
     return Chain(unary=unary, steps=chain.steps, config=chain.config, absent=chain.absent)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[misc]
-def fill_costs(step, pace, stay, sigma, costs):  # type: ignore[no-untyped-def]
+@numba.njit(cache=True, nogil=True)
+def fill_costs(step: float, pace: float, stay: float, sigma: float, costs: Costs) -> None:
     """Write the cost of every displacement into `costs` (2 J - 1,)."""
     sentences = (costs.shape[0] + 1) // 2
     variance = sigma * sigma

@@ -1,0 +1,1 @@
+"""Measures between moments and sentences, in blocks of rows."""

@@ -1,4 +1,4 @@
-"""What a measure is: a way to compare every moment with every sentence, a block of rows at a time."""
+"""What a measure is: it compares every moment with every sentence, a block of rows at a time."""
 
 from __future__ import annotations
 

@@ -2,8 +2,10 @@
 
 The moment's words are the hypothesis, the sentence's words the reference. Precisions are modified
 (clipped) n-gram precisions. Without smoothing nearly all cells would be zero, so orders above one
-get one added to count and total (Lin and Och, 2004: sacrebleu's `add-k`, NLTK's `method2`), and a
-moment shorter than n words is scored by the orders that it has (sacrebleu's `effective_order`).
+get one added to count and total (Lin and Och, 2004: sacrebleu's `add-k`, NLTK's `method2`). A
+moment shorter than n words is scored by the orders that it has: BLEU-5 of two words is their
+BLEU-2. (Left to themselves the two libraries disagree there: sacrebleu counts a missing order as
+1/1, NLTK as 1/2.)
 
 Only n-grams that both sides have can be clipped to more than zero, so an inverted index of the
 book's n-grams visits exactly the cells that count.
@@ -17,18 +19,19 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.similarity.tokens import TokenPair, Tokens
+from folioreel.similarity.tokens import TokenPair
 
 ORDERS = 5
+_Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Counts:
     """For each text its distinct n-grams with how often they occur, one order after the other."""
 
-    ngrams: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    ngrams: _Ints
+    counts: _Ints
+    starts: _Ints
     """Where text t's n-grams of order n begin: (ORDERS, texts + 1)."""
 
 
@@ -36,15 +39,15 @@ class _Counts:
 class _Index:
     """For each n-gram of the book the sentences that hold it."""
 
-    sentences: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    sentences: _Ints
+    counts: _Ints
+    starts: _Ints
 
 
 class BleuMeasure:
     """BLEU-1 … BLEU-5 of one film and book."""
 
-    names = tuple(f"bleu{n}" for n in range(1, ORDERS + 1))
+    names: tuple[str, ...] = tuple(f"bleu{n}" for n in range(1, ORDERS + 1))
 
     def __init__(self, tokens: TokenPair) -> None:
         """Number the n-grams and index the book by them."""
@@ -74,7 +77,7 @@ class BleuMeasure:
         )
 
 
-_Grams = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+_Grams = list[tuple[_Ints, _Ints]]
 """For each order: (number of each n-gram in text order, text it stands in)."""
 
 
@@ -104,12 +107,12 @@ def _number_ngrams(tokens: TokenPair) -> tuple[_Grams, _Grams, int]:
 
 
 def _keys(
-    ids: NDArray[np.int64],
-    owners: NDArray[np.int64],
-    heads: NDArray[np.int64],
+    ids: _Ints,
+    owners: _Ints,
+    heads: _Ints,
     n: int,
     words: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[_Ints, _Ints]:
     """One integer for each n-gram inside a text (head × words + last word), and where it begins."""
     starts = np.arange(max(len(ids) - n + 1, 0))
     ends = starts + n - 1
@@ -118,9 +121,7 @@ def _keys(
     return heads[at] * words + ids[at + n - 1], at
 
 
-def _spread(
-    numbers: NDArray[np.int64], at: NDArray[np.int64], length: int
-) -> NDArray[np.int64]:
+def _spread(numbers: _Ints, at: _Ints, length: int) -> _Ints:
     heads = np.full(length, -1, dtype=np.int64)
     heads[at] = numbers
     return heads
@@ -151,21 +152,21 @@ def _index_ngrams(grams: _Grams, size: int) -> _Index:
     return _Index(sentences=pairs[1].copy(), counts=counts.astype(np.int64), starts=starts)
 
 
-@numba.njit(cache=True, parallel=True, nogil=True)  # type: ignore[misc]
-def _bleu_rows(  # type: ignore[no-untyped-def]
-    first,
-    last,
-    ngrams,
-    ngram_counts,
-    ngram_starts,  # (ORDERS, moments + 1)
-    postings,
-    posting_counts,
-    posting_starts,
-    moment_lengths,
-    sentence_lengths,
-    logs,  # logs[k] = log k
-    out,  # (ORDERS, last - first, J)
-):
+@numba.njit(cache=True, parallel=True, nogil=True)
+def _bleu_rows(
+    first: int,
+    last: int,
+    ngrams: _Ints,
+    ngram_counts: _Ints,
+    ngram_starts: _Ints,  # (ORDERS, moments + 1)
+    postings: _Ints,
+    posting_counts: _Ints,
+    posting_starts: _Ints,
+    moment_lengths: _Ints,
+    sentence_lengths: _Ints,
+    logs: NDArray[np.float64],  # logs[k] = log k
+    out: NDArray[np.float32],  # (ORDERS, last - first, J)
+) -> None:
     sentences = sentence_lengths.shape[0]
     for row in numba.prange(last - first):
         i = first + row

@@ -1,4 +1,4 @@
-"""The uniform timeline: a moment a third into the film lies near a third into the book (section 4.3).
+"""The uniform timeline: a third into the film is about a third into the book (section 4.3).
 
 The paper's uniform prior, as a soft band: a bell around the diagonal, 1 on it. Its width is a
 standard deviation, as a share of the book.
@@ -15,7 +15,7 @@ from folioreel.types import Film
 class PriorMeasure:
     """Nearness to the diagonal of one film and book."""
 
-    names = ("prior",)
+    names: tuple[str, ...] = ("prior",)
 
     def __init__(self, film: Film, sentences: int, width: float) -> None:
         """Place moments by their middle, in seconds, and sentences by their number."""

@@ -1,6 +1,6 @@
 """tf-idf: the cosine between two bags of words, rare words counting more (paper, section 4.3).
 
-idf is taken over the book's sentences, smoothed as scikit-learn does it: ln((1 + J) / (1 + df)) + 1.
+idf is taken over the book's sentences, smoothed as in scikit-learn: ln((1 + J) / (1 + df)) + 1.
 Words that only the film has count in the length of its vector: a line of which the book knows a
 single word is no duplicate.
 """
@@ -17,7 +17,7 @@ from folioreel.similarity.tokens import TokenPair, Tokens
 class TfidfMeasure:
     """tf-idf cosine of one film and book."""
 
-    names = ("tfidf",)
+    names: tuple[str, ...] = ("tfidf",)
 
     def __init__(self, tokens: TokenPair) -> None:
         """Weigh the words of both sides."""

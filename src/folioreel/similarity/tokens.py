@@ -1,4 +1,4 @@
-"""The words of a film's moments and of a book's sentences as numbers, shared by the text measures."""
+"""The words of moments and sentences as numbers, shared by the text measures."""
 
 from __future__ import annotations
 

@@ -1,0 +1,290 @@
+"""Whole films: where the speech comes from, and what is noticed about it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from drawn_films import DrawnTrack, Picture, draw_film, draw_sound, scene, shots_of
+
+from folioreel.errors import InputError, UnknownFormatError
+from folioreel.ingest.film import is_film, load_film
+from folioreel.ingest.subtitles import read_subtitles
+from folioreel.ingest.sync import check_times
+from folioreel.progress import Progress
+
+CUES = [(500, 1500, "Hello there."), (2000, 3000, "Goodbye.")]
+FRENCH = [(500, 1500, "Bonjour."), (2000, 3000, "Au revoir.")]
+SRT = "1\n00:00:00,500 --> 00:00:01,500\nFrom the file.\n"
+
+
+@pytest.fixture
+def pictures() -> list[Picture]:
+    return list(shots_of([50, 50]))
+
+
+def write(path: Path, text: str = SRT) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_video_with_a_track(tmp_path: Path, pictures: list[Picture]) -> None:
+    video = draw_film(
+        tmp_path / "The.Ferry.1999.1080p.mkv", pictures, tracks=[DrawnTrack(cues=CUES)]
+    )
+    film = load_film(video)
+    assert film.title == "The Ferry"
+    assert film.duration_s == pytest.approx(4, abs=0.05)
+    assert [shot.start_s for shot in film.shots] == pytest.approx([0, 2], abs=0.01)
+    assert [subtitle.text for subtitle in film.subtitles] == ["Hello there.", "Goodbye."]
+    assert [moment.shot for moment in film.moments] == [0, 1]
+    assert (film.video, film.path) == (video, video)
+    assert len(film.sha256 or "") == 64
+    assert film.notes == ("subtitles: track 1 (English, SubRip)",)
+
+
+def test_the_title_in_the_header_wins(tmp_path: Path, pictures: list[Picture]) -> None:
+    video = draw_film(tmp_path / "a.mkv", pictures, metadata={"title": "The Ferry"})
+    assert load_film(video, shots=False).title == "The Ferry"
+    advert = draw_film(tmp_path / "b.mkv", pictures, metadata={"title": "www.example.org"})
+    assert load_film(advert, shots=False).title == "b"
+
+
+def test_without_shots_no_picture_is_decoded(tmp_path: Path, pictures: list[Picture]) -> None:
+    film = load_film(draw_film(tmp_path / "film.mp4", pictures), shots=False)
+    assert film.shots == ()
+    assert film.duration_s == pytest.approx(4, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [(None, "Hello there."), (2, "Bonjour."), ("2", "Bonjour."), ("French", "Bonjour.")],
+)
+def test_choice_of_track(
+    tmp_path: Path, pictures: list[Picture], wanted: int | str | None, text: str
+) -> None:
+    tracks = [DrawnTrack(cues=CUES), DrawnTrack(cues=FRENCH, language="fre")]
+    video = draw_film(tmp_path / "film.mkv", pictures, tracks=tracks)
+    write(tmp_path / "film.srt")
+    film = load_film(video, subtitles=wanted, shots=False)
+    assert film.subtitles[0].text == text
+    assert film.notes[0].startswith("subtitles: track")
+
+
+def test_a_file_that_is_named(tmp_path: Path, pictures: list[Picture]) -> None:
+    video = draw_film(tmp_path / "film.mkv", pictures, tracks=[DrawnTrack(cues=CUES)])
+    other = write(tmp_path / "other.srt")
+    for wanted in (other, str(other)):
+        assert load_film(video, subtitles=wanted, shots=False).subtitles[0].text == "From the file."
+    assert load_film(video, subtitles="none", shots=False).subtitles == ()
+    with pytest.raises(InputError, match="no such file"):
+        load_film(video, subtitles="missing.srt", shots=False)
+
+
+@pytest.mark.parametrize(
+    ("files", "best"),
+    [
+        (["film.srt", "film.fr.srt"], "film.srt"),
+        (["film.en.srt", "film.fr.srt"], "film.en.srt"),
+        (["film.en.sdh.srt", "film.eng.vtt"], "film.eng.vtt"),
+        (["film.en.forced.srt", "film.en.sdh.srt"], "film.en.sdh.srt"),
+        (["film.fr.srt"], "film.fr.srt"),
+        (["filmography.srt", "film.English.srt"], "film.English.srt"),
+    ],
+)
+def test_files_beside_the_video(
+    tmp_path: Path, pictures: list[Picture], files: list[str], best: str
+) -> None:
+    video = draw_film(tmp_path / "film.mp4", pictures)
+    for name in files:
+        write(tmp_path / name)
+    film = load_film(video, shots=False)
+    assert (
+        film.notes[0] == f"subtitles: {best}, found beside the video (the video has no text track)"
+    )
+
+
+def test_a_file_beside_the_video_before_a_forced_track(
+    tmp_path: Path, pictures: list[Picture]
+) -> None:
+    track = DrawnTrack(cues=CUES, title="Forced")
+    video = draw_film(tmp_path / "film.mkv", pictures, tracks=[track])
+    assert load_film(video, shots=False).subtitles[0].text == "Hello there."
+    write(tmp_path / "film.srt")
+    assert load_film(video, shots=False).subtitles[0].text == "From the file."
+
+
+def test_no_subtitles_at_all(tmp_path: Path, pictures: list[Picture]) -> None:
+    film = load_film(draw_film(tmp_path / "film.mp4", pictures))
+    assert [moment.kind for moment in film.moments] == ["visual", "visual"]
+    assert "silent moments alone" in film.notes[0]
+
+
+def test_an_empty_track_gives_way(tmp_path: Path, pictures: list[Picture]) -> None:
+    tracks = [DrawnTrack(cues=[(0, 900, " ")]), DrawnTrack(cues=FRENCH, language="fre")]
+    film = load_film(draw_film(tmp_path / "film.mkv", pictures, tracks=tracks), shots=False)
+    assert film.subtitles[0].text == "Bonjour."
+    assert any("holds no cue" in note for note in film.notes)
+
+
+def test_microdvd_beside_a_video_takes_its_frame_rate(
+    tmp_path: Path, pictures: list[Picture]
+) -> None:
+    video = draw_film(tmp_path / "film.mp4", pictures)
+    write(tmp_path / "film.sub", "{25}{50}Hello there.\n")
+    film = load_film(video, shots=False)
+    assert (film.subtitles[0].start_s, film.subtitles[0].end_s) == (1.0, 2.0)
+
+
+def test_subtitles_alone(tmp_path: Path) -> None:
+    film = load_film(write(tmp_path / "The Ferry.en.srt"))
+    assert (film.title, film.video, film.shots) == ("The Ferry", None, ())
+    assert film.duration_s == 1.5
+    assert [moment.text for moment in film.moments] == ["From the file."]
+    assert film.notes == ("no video: the film has spoken moments alone",)
+
+
+def test_a_subtitle_file_without_speech(tmp_path: Path, pictures: list[Picture]) -> None:
+    song = write(tmp_path / "song.srt", SRT.replace("From the file.", "♪ la la ♪"))
+    with pytest.raises(InputError, match="1 cues and no speech"):
+        load_film(song)
+    film = load_film(draw_film(tmp_path / "film.mp4", pictures), subtitles=song, shots=False)
+    assert "the subtitles hold no speech" in film.notes
+
+
+BAD_FILES = {
+    "JPEG": (b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(500), UnknownFormatError, "a JPEG picture"),
+    "ZIP": (b"PK\x03\x04" + bytes(500), UnknownFormatError, "ZIP archive"),
+    "text": (b"Once upon a time.\n" * 50, UnknownFormatError, "plain text without times"),
+    "empty": (b"", InputError, "empty"),
+    "broken MP4": (b"\x00\x00\x00\x18ftypisom" + bytes(500), InputError, "damaged or cut short"),
+    "noise": (bytes(range(256)) * 20, UnknownFormatError, "binary file of unknown kind"),
+    "no cue": (b"WEBVTT\n\n", InputError, "holds no cue"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+@pytest.mark.parametrize("name", ["film.mkv", "film.srt", "film"])
+def test_wrong_files_in_one_clear_line(tmp_path: Path, kind: str, name: str) -> None:
+    data, error, words = BAD_FILES[kind]
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(error, match=words) as caught:
+        load_film(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_films_are_told_from_books(tmp_path: Path, pictures: list[Picture]) -> None:
+    assert is_film(draw_film(tmp_path / "film.mp4", pictures))
+    assert is_film(write(tmp_path / "film.txt"))
+    book = "Dialogue: the first.\n[1][2] See below.\n" + "It was a dark and stormy night.\n" * 90
+    assert not is_film(write(tmp_path / "book.txt", book))
+    assert not is_film(draw_sound(tmp_path / "talk.wav", "pcm_s16le"))
+    assert not is_film(tmp_path / "missing.srt")
+    for kind, expected in (("JPEG", False), ("ZIP", False), ("broken MP4", True), ("empty", False)):
+        (tmp_path / "file").write_bytes(BAD_FILES[kind][0])
+        assert is_film(tmp_path / "file") == expected
+
+
+def test_sound_folder_and_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="sound and no pictures"):
+        load_film(draw_sound(tmp_path / "talk.wav", "pcm_s16le"))
+    with pytest.raises(InputError, match="cover picture"):
+        load_film(draw_sound(tmp_path / "song.mp3", "mp3", cover=scene(1)))
+    with pytest.raises(InputError, match="is a folder"):
+        load_film(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        load_film(tmp_path / "film.mkv")
+
+
+def test_bitmap_tracks(shared: Path, tmp_path: Path) -> None:
+    video = shared / "video" / "popeye-pgs.mkv"
+    with pytest.raises(InputError, match=r"PGS pictures.*--subtitles"):
+        load_film(video)
+    film = load_film(video, subtitles=shared / "video" / "popeye-3.srt", shots=False)
+    assert len(film.subtitles) == 18
+    beside = Path(shutil.copy(video, tmp_path / "popeye.mkv"))
+    shutil.copy(shared / "video" / "popeye-3.srt", tmp_path / "popeye.srt")
+    assert len(load_film(beside, shots=False).subtitles) == 18
+
+
+def test_progress_names_its_stages(tmp_path: Path, pictures: list[Picture]) -> None:
+    video = draw_film(tmp_path / "film.mkv", pictures, tracks=[DrawnTrack(cues=CUES)])
+    seen: list[Progress] = []
+    load_film(video, progress=seen.append)
+    assert {progress.stage for progress in seen} == {"reading the subtitle track", "finding shots"}
+
+
+def test_subtitles_past_the_end_are_noticed(tmp_path: Path, pictures: list[Picture]) -> None:
+    video = draw_film(tmp_path / "film.mp4", pictures)
+    late = write(tmp_path / "film.srt", SRT + "\n2\n00:00:58,000 --> 00:01:00,000\nLate.\n")
+    film = load_film(video, shots=False)
+    assert any("past the film's end at 0:00:04" in note for note in film.notes)
+    assert film.subtitles[-1].end_s == 60
+    assert film.duration_s == pytest.approx(4, abs=0.05)
+    assert late.is_file()
+
+
+def test_real_dramas_come_out_as_their_sentences(shared: Path) -> None:
+    equal = total = 0
+    for folder in sorted((shared / "benchmark").glob("*/")):
+        if not (folder / "film_sentences.tsv").is_file():
+            continue
+        rows = (folder / "film_sentences.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        wanted = [row.split("\t")[-1] for row in rows]
+        found = {subtitle.text for subtitle in read_subtitles(folder / "film.srt").subtitles}
+        total += len(wanted)
+        equal += sum(text in found for text in wanted)
+    assert equal > 0.95 * total
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("TOS-en.srt", 82), ("elephantsdream_captions.en.vtt", 93), ("popeye-3.srt", 18)],
+)
+def test_real_subtitle_files(shared: Path, name: str, count: int) -> None:
+    subtitles = read_subtitles(shared / "video" / name).subtitles
+    assert len(subtitles) == pytest.approx(count, abs=3)
+
+
+HOUR = 3600.0
+TIMES = [
+    ("fits", (60, 5300, 5400, 25.0), None),
+    ("a second over", (60, 5401, 5400, 25.0), None),
+    (
+        "NTSC against PAL",
+        (60, 5500, 5400, 25.0),
+        "23.976 or 24 frames a second while the film runs at 25",
+    ),
+    (
+        "24 against 23.976",
+        (60, 5404, 5400, 24.0),
+        "23.976 frames a second while the film runs at 24",
+    ),
+    ("29.97 against 30", (60, 5404, 5400, 30.0), "29.97 frames a second while the film runs at 30"),
+    ("rate unknown", (60, 5500, 5400, None), "film runs at 25"),
+    ("longer cut", (60, 6600, 5400, 25.0), "another cut"),
+    ("longer cut of a film at 23.976", (60, 5600, 5400, 23.976), "another cut"),
+    ("broadcast clock", (10 * HOUR + 60, 10 * HOUR + 5300, 5400, 25.0), "take 10 h off"),
+    ("another film", (6000, 9000, 5400, 25.0), "another film"),
+    ("first half", (60, 2700, 5400, 25.0), "one part of the film"),
+    ("late", (1500, 5300, 5400, 25.0), "first subtitle comes at 0:25:00"),
+    ("short clip", (10, 20, 50, 25.0), None),
+    ("no length", (10, 20, 0, 25.0), None),
+]
+
+
+@pytest.mark.parametrize(
+    ("times", "words"), [row[1:] for row in TIMES], ids=[row[0] for row in TIMES]
+)
+def test_times_that_do_not_fit(
+    times: tuple[float, float, float, float | None], words: str | None
+) -> None:
+    notes = list(check_times(*times))
+    if words is None:
+        assert notes == []
+    else:
+        assert len(notes) == 1
+        assert words in notes[0]

@@ -1,0 +1,176 @@
+"""The commands as a user types them: results, errors in one line, nothing overwritten."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from conftest import SENTENCES, SPOKEN
+
+from folioreel.cli import main
+from folioreel.export.alignment_json import read_alignment
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.fixture
+def pair(tmp_path):
+    book, film = tmp_path / "book.txt", tmp_path / "film.srt"
+    book.write_text("\n\n".join(SENTENCES) + "\n", encoding="utf-8")
+    cues = [
+        f"{k}\n00:00:{a:06.3f} --> 00:00:{b:06.3f}\n{text}\n".replace(".", ",", 2)
+        for k, (a, b, text) in enumerate(SPOKEN, 1)
+    ]
+    film.write_text("\n".join(cues), encoding="utf-8")
+    return book, film
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_align_writes_every_format(pair, tmp_path):
+    result = run("align", *pair, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "alignment.json",
+        "alignment.csv",
+        "alignment.vtt",
+        "book.srt",
+        "alignment.png",
+    }
+    document = read_alignment(tmp_path / "out" / "alignment.json")
+    hoarding = next(x for x in document["links"] if x["text"] == "Who opened the hoarding?")
+    assert hoarding["line"] == 17
+
+
+def test_align_prints_json_and_nothing_else(pair):
+    result = run("align", *pair, "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["format"] == "folioreel-alignment"
+
+
+def test_results_are_kept_unless_forced(pair, tmp_path):
+    out = tmp_path / "out"
+    assert run("align", *pair, "--out", out).exit_code == 0
+    before = (out / "alignment.json").read_bytes()
+    again = run("align", *pair, "--out", out)
+    assert again.exit_code == 1
+    assert "--force" in again.stderr
+    assert run("align", *pair, "--out", out, "--force").exit_code == 0
+    assert (out / "alignment.json").read_bytes() == before
+
+
+def test_inspect_counts_a_book_and_a_film(pair):
+    result = run("inspect", *pair, "--json")
+    assert result.exit_code == 0, result.output
+    book, film = json.loads(result.stdout)
+    assert (book["kind"], book["sentences"], book["paragraphs"]) == ("book", 12, 12)
+    assert book["longest_sentence_words"] == 13
+    assert (film["kind"], film["subtitle_sentences"], film["shots"]) == ("film", 5, 0)
+    table = run("inspect", *pair)
+    assert "unique words" in table.stdout
+    assert "subtitle sentences" in table.stdout
+
+
+def test_evaluate_the_demo():
+    from folioreel.apps.demo import demo_folder
+
+    result = run("evaluate", demo_folder(), "--json")
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(result.stdout)
+    assert (row["match"], row["none"]) == (391, 86)
+    assert row["near"] > 80
+
+
+@pytest.mark.slow
+def test_demo_sees_the_film_and_scores_itself(tmp_path):
+    result = run("demo", "--out", tmp_path / "demo", "--json")
+    assert result.exit_code == 0, result.output
+    scores = json.loads(result.stdout)["scores"]
+    assert scores["near"] > 80
+    assert scores["ap"] > 90
+    document = read_alignment(tmp_path / "demo" / "alignment.json")
+    assert document["film"]["shots"] > 80
+    assert document["book"]["chapters"] == 10
+    kinds = {link["kind"] for link in document["links"]}
+    assert kinds == {"dialogue", "visual"}
+
+
+BAD = [
+    ("missing.txt", None, "no such file"),
+    ("empty.txt", b"", "empty"),
+    ("picture.txt", b"\xff\xd8\xff\xe0" + b"\0" * 400, "JPEG"),
+    ("binary.txt", bytes(range(256)) * 9, "binary"),
+    ("broken.epub", b"PK\x03\x04 cut short", "EPUB"),
+    ("broken.pdf", b"%PDF-1.7 cut short", "PDF"),
+    ("russian.txt", "Однажды весною, в час заката.".encode(), "script"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "says"), BAD, ids=[name for name, _, _ in BAD])
+def test_a_bad_book_is_one_line_and_exit_1(pair, tmp_path, name, content, says):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    result = run("align", path, pair[1], "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    last = result.stderr.strip().split("\n")[-1]
+    assert last.startswith("folioreel: ")
+    assert says.lower() in last.lower()
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+BAD_FILMS = [
+    ("missing.mkv", None, "no such file"),
+    ("empty.srt", b"", "empty"),
+    ("nocue.srt", b"just some words\n\nand more", "subtitle"),
+    ("songs.srt", "1\n00:00:01,000 --> 00:00:02,000\n♪ la la ♪\n".encode(), "no speech"),
+    ("noise.mkv", bytes(range(256)) * 40, "video"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "says"), BAD_FILMS, ids=[n for n, _, _ in BAD_FILMS])
+def test_a_bad_film_is_one_line_and_exit_1(pair, tmp_path, name, content, says):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    result = run("align", pair[0], path)
+    assert result.exit_code == 1
+    last = result.stderr.strip().split("\n")[-1]
+    assert last.startswith("folioreel: ")
+    assert says.lower() in last.lower()
+
+
+def test_wrong_usage_is_exit_2(pair):
+    assert run("align", pair[0]).exit_code == 2
+    assert run("nonsense").exit_code == 2
+
+
+def test_an_unknown_preset_names_the_known(pair):
+    result = run("align", *pair, "--preset", "magic")
+    assert result.exit_code == 1
+    assert "paper" in result.stderr
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_command_is_documented(name):
+    command = main.commands[name]
+    context = click.Context(command, info_name=name)
+    help_text = command.get_help(context)
+    assert f"folioreel {name}" in help_text, "its help ends with a real example"
+    assert f"`folioreel {name}" in (DOCS / "commands.md").read_text(encoding="utf-8")
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.name not in ("out", "as_json"):
+            assert parameter.help, f"{name} {parameter.name}"
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "folioreel", "--help"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Align a film with the book" in result.stdout
