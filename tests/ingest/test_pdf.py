@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pypdfium2.raw as pdfium_c
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -350,6 +351,9 @@ def test_title(tmp_path: Path, title: str, expected: str) -> None:
     assert read_pdf(book.save(tmp_path)).title == expected
 
 
+@pytest.mark.skipif(
+    not hasattr(pdfium_c, "FPDFCatalog_GetLanguage"), reason="this PDFium does not tell languages"
+)
 def test_language(tmp_path: Path) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), lang="en-GB")
     canvas.drawString(100, 100, "Everybody reads this.")

@@ -20,6 +20,8 @@ class Block:
     """Its text, on one line, with single spaces."""
     level: int = 1
     """Of a heading: 1 for a part or chapter, 2 for what stands below it."""
+    guessed: bool = False
+    """Of a heading: told by how it stands (capitals, blank lines), not by markup or its words."""
     lines: tuple[tuple[int, int], ...] = ()
     """(offset in `text`, line number from 1) for each line of the file that the block spans."""
     href: str | None = None

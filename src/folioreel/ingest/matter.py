@@ -152,13 +152,15 @@ def _ends_matter(block: Block, skipping: str, blocks: list[Block], k: int) -> bo
 
 
 def _is_prose_soon(blocks: list[Block], k: int) -> bool:
-    """Whether prose follows a heading with nothing but headings of other kinds between."""
-    for follower in blocks[k + 1 : k + 4]:
-        if follower.kind in ("paragraph", "verse") and _is_prose(follower):
-            return True
-        if follower.kind not in ("heading", "break") or is_strong_heading(follower.text):
-            # A short first line of dialogue opens prose too.
-            return follower.kind == "paragraph" and follower.text[-1:] in ".!?…”\"'’—-"
+    """Whether a heading opens a story: prose follows, after a title or a motto at most."""
+    short = 0
+    for follower in blocks[k + 1 : k + 5]:
+        if follower.kind in ("paragraph", "verse"):
+            if _is_prose(follower) or _is_told(follower):
+                return True
+            short += 1
+        if short > 1 or (follower.kind == "heading" and is_strong_heading(follower.text)):
+            return False
     return False
 
 
@@ -205,7 +207,7 @@ def _demote_capitals(blocks: list[Block]) -> list[Block]:
     result: list[Block] = []
     for k, block in enumerate(blocks):
         titled = bool(result) and result[-1].kind == "heading"
-        if k > first and block.kind == "heading" and not is_numbered(block.text) and not titled:
+        if k > first and block.guessed and not is_numbered(block.text) and not titled:
             block = replace(block, kind="paragraph")
         result.append(block)
     return result

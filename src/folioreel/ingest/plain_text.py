@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -143,7 +143,7 @@ def _classify(group: list[_Line], width: int, *, after_heading: bool) -> list[Bl
         if is_weak_heading(
             whole, blank_before=first.blank_before, indented=indented, new_page=first.new_page
         ) or (after_heading and is_subtitle(whole, blank_before=first.blank_before)):
-            return [_block("heading", group)]
+            return [replace(_block("heading", group), guessed=True)]
     if is_strong_heading(first.text) and len(group) > 1 and first.blank_before >= 1:
         # A heading with its first paragraph right below it.
         return [_block("heading", group[:1]), _block(_body_kind(group[1:], width), group[1:])]
