@@ -267,36 +267,60 @@ def start_up() -> list[tuple[str, str]]:
 
 
 def report() -> None:
-    """Everything, as a table on stdout, `docs/bench.json` and `docs/bench.svg`."""
-    rows = []
+    """Everything, as a table on stdout and in `docs/bench.md`, with a plot in `docs/bench.svg`."""
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+        lines.append(line)
+
     head = f"{'part':10} {'size':>14} {'time':>9} {'peak':>8} {'reference':>16} {'its time':>10} "
-    print(head + f"{'its peak':>9} {'ratio':>9} {'paper':>7} {'growth':>7}")
-    for part, (_, reference, name) in PARTS.items():
+    say(head + f"{'its peak':>9} {'ratio':>9} {'paper':>7} {'growth':>7}")
+    rows = []
+    for part in PARTS:
         before = None
         for moments, sentences in SIZES:
-            row = {"part": part, "moments": moments, "sentences": sentences, "reference": name}
-            row |= in_process("--part", part, "--size", str(moments), str(sentences))
-            if reference is not None:
-                theirs = in_process(
-                    "--part", part, "--size", str(moments), str(sentences), "--naive"
-                )
-                row |= {"naive_s": theirs["seconds"], "naive_mb": theirs["peak_mb"]}
+            row = measure_part(part, moments, sentences)
             row["growth"] = row["seconds"] / before if before else None
             before = row["seconds"]
             rows.append(row)
-            print(_line(row), flush=True)
-    facts = start_up()
+            say(_line(row))
+    for label, value in start_up():
+        say(f"{label}: {value}")
     for what in ("map", "marginals"):
         found = in_process("--sweep", what)
-        slowest = "; ".join(f"{seconds:.1f} s ({where})" for seconds, where in found["slowest"])
-        label = f"{what} at 1,800 × 7,750, {found['runs']} settings"
-        facts.append((label, f"median {found['median']:.1f} s, slowest {slowest}"))
-    for label, value in facts:
-        print(f"{label}: {value}")
-    DOCS.mkdir(exist_ok=True)
-    document = {"cores": os.cpu_count(), "rows": rows, "facts": dict(facts)}
-    (DOCS / "bench.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        say(f"{what} at 1,800 × 7,750, {found['runs']} settings: median {found['median']:.1f} s")
+        for seconds, where in found["slowest"]:
+            say(f"  among the slowest: {seconds:.1f} s with {where}")
+    write_page(lines)
     plot(rows)
+
+
+def measure_part(part: str, moments: int, sentences: int) -> dict:
+    """One row of the table: ours, and the reference where there is one."""
+    _, reference, name = PARTS[part]
+    size = ("--size", str(moments), str(sentences))
+    row = {"part": part, "moments": moments, "sentences": sentences, "reference": name}
+    row |= in_process("--part", part, *size)
+    if reference is not None:
+        theirs = in_process("--part", part, *size, "--naive")
+        row |= {"naive_s": theirs["seconds"], "naive_mb": theirs["peak_mb"]}
+    return row
+
+
+def write_page(lines: list[str]) -> None:
+    """The table as a page of the documentation."""
+    page = (
+        "# Speed and memory\n\n"
+        f"Made by `make bench` on {os.cpu_count()} cores. Times differ from machine to machine; the "
+        "ratios, taken in one run, are what counts. `growth`: against the size before, which has a "
+        "quarter of the cells. A reference marked `~` ran on a sample and was scaled up. `paper`: "
+        "the paper's table of running times. The best path and the marginals are exact, over the "
+        "whole book, without the paper's pruning.\n\n"
+    )
+    DOCS.mkdir(exist_ok=True)
+    text = page + "```\n" + "\n".join(lines) + "\n```\n\n![time against cells](bench.svg)\n"
+    (DOCS / "bench.md").write_text(text, encoding="utf-8")
 
 
 def _line(row: dict) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import av
 
-from folioreel.ingest.shots import detect_shots
+from folioreel.ingest.video.shots import detect_shots
 
 
 def decode_alone(video: Path) -> None:

@@ -24,8 +24,18 @@ MIN_SHOT_S = 1.8
 SILENT_S = {"insert": 2.6, "close": 2.7, "medium": 3.0, "wide": 3.6, "title": 5.0}
 BEAT_S = 1.2
 """A silent row inside a shot that also has speech."""
-COLUMNS = ("scene", "shot", "picture", "speaker", "text", "verdict", "how", "passage",
-           "alternates", "note")
+COLUMNS = (
+    "scene",
+    "shot",
+    "picture",
+    "speaker",
+    "text",
+    "verdict",
+    "how",
+    "passage",
+    "alternates",
+    "note",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +104,9 @@ def read_screenplay(path: Path) -> list[Row]:
     if tuple(lines[0].strip().split("\t")) != COLUMNS:
         raise ScreenplayError([f"{path.name}:1: the header is not {' '.join(COLUMNS)}"])
     rows, problems = [], []
-    for number, cells in enumerate(csv.reader(lines[1:], delimiter="\t", quoting=csv.QUOTE_NONE),
-                                   start=2):
+    for number, cells in enumerate(
+        csv.reader(lines[1:], delimiter="\t", quoting=csv.QUOTE_NONE), start=2
+    ):
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) > len(COLUMNS):
@@ -104,12 +115,21 @@ def read_screenplay(path: Path) -> list[Row]:
         cells += [""] * (len(COLUMNS) - len(cells))
         cell = dict(zip(COLUMNS, (c.strip() for c in cells), strict=True))
         blank = {key: "" if value == "-" else value for key, value in cell.items()}
-        rows.append(Row(
-            line=number, scene=int(cell["scene"]), shot=cell["shot"], picture=cell["picture"],
-            speaker=cell["speaker"], text=" ".join(cell["text"].split()),
-            verdict=cell["verdict"], how=cell["how"] or "-", passage=blank["passage"],
-            alternates=tuple(a.strip() for a in blank["alternates"].split("||") if a.strip()),
-            note=cell["note"] or "-"))
+        rows.append(
+            Row(
+                line=number,
+                scene=int(cell["scene"]),
+                shot=cell["shot"],
+                picture=cell["picture"],
+                speaker=cell["speaker"],
+                text=" ".join(cell["text"].split()),
+                verdict=cell["verdict"],
+                how=cell["how"] or "-",
+                passage=blank["passage"],
+                alternates=tuple(a.strip() for a in blank["alternates"].split("||") if a.strip()),
+                note=cell["note"] or "-",
+            )
+        )
     if problems:
         raise ScreenplayError(problems)
     return rows
@@ -139,13 +159,18 @@ def split_sentence(text: str) -> list[str]:
     pieces, rest = [], text
     while count > 1:
         target = len(rest) / count
-        costs = [(abs(m.start() - target) - (14 if rest[m.start() - 1] in ",;:.!?—" else 0),
-                  m.start()) for m in re.finditer(" ", rest)]
+        costs = [
+            (abs(m.start() - target) - (14 if rest[m.start() - 1] in ",;:.!?—" else 0), m.start())
+            for m in re.finditer(" ", rest)
+        ]
         best = min(costs)[1]
         pieces.append(rest[:best])
-        rest, count = rest[best + 1:], count - 1
-    return [part for piece in [*pieces, rest] for part in
-            ([piece] if fits(piece) else split_sentence(piece))]
+        rest, count = rest[best + 1 :], count - 1
+    return [
+        part
+        for piece in [*pieces, rest]
+        for part in ([piece] if fits(piece) else split_sentence(piece))
+    ]
 
 
 def fits(text: str) -> bool:
@@ -160,11 +185,15 @@ def set_lines(text: str) -> list[str]:
     spaces = [m.start() for m in re.finditer(" ", text)]
     if not spaces:
         return [text]
-    at = min(spaces, key=lambda k: max(k, len(text) - k - 1) + (k > len(text) / 2)
-             - (5 if text[k - 1] in ",;:.!?—" else 0))
+    at = min(
+        spaces,
+        key=lambda k: (
+            max(k, len(text) - k - 1) + (k > len(text) / 2) - (5 if text[k - 1] in ",;:.!?—" else 0)
+        ),
+    )
     if max(at, len(text) - at - 1) > LINE_CHARS:
         at = min(spaces, key=lambda k: max(k, len(text) - k - 1))
-    return [text[:at], text[at + 1:]]
+    return [text[:at], text[at + 1 :]]
 
 
 def build_cues(shots: Sequence[Shot]) -> None:
@@ -189,23 +218,38 @@ def build_cues(shots: Sequence[Shot]) -> None:
                     continue
             pieces = split_sentence(row.text)
             for piece in pieces:
-                shot.cues.append(Cue(lines=set_lines(piece), rows=[shot.rows.index(row)],
-                                     speakers=[row.speaker], whole=len(pieces) == 1))
+                shot.cues.append(
+                    Cue(
+                        lines=set_lines(piece),
+                        rows=[shot.rows.index(row)],
+                        speakers=[row.speaker],
+                        whole=len(pieces) == 1,
+                    )
+                )
             since_pair += len(pieces)
 
 
 def joins_same(cue: Cue, row: Row) -> bool:
     """Whether a short sentence of the same speaker joins the cue before it."""
     text = " ".join(cue.lines)
-    return (cue.speakers[-1] == row.speaker and len(cue.rows) < 3
-            and min(len(text), len(row.text)) <= 16
-            and len(text) + 1 + len(row.text) <= 52 and fits(text + " " + row.text))
+    return (
+        cue.speakers[-1] == row.speaker
+        and len(cue.rows) < 3
+        and min(len(text), len(row.text)) <= 16
+        and len(text) + 1 + len(row.text) <= 52
+        and fits(text + " " + row.text)
+    )
 
 
 def joins_pair(cue: Cue, row: Row) -> bool:
     """Whether a reply joins the other speaker's cue as a second dashed line."""
-    return (cue.speakers[-1] != row.speaker and len(cue.rows) == 1 and len(cue.lines) == 1
-            and len(cue.lines[0]) <= 26 and len(row.text) <= 26)
+    return (
+        cue.speakers[-1] != row.speaker
+        and len(cue.rows) == 1
+        and len(cue.lines) == 1
+        and len(cue.lines[0]) <= 26
+        and len(row.text) <= 26
+    )
 
 
 def time_shots(shots: Sequence[Shot], fps: int) -> None:

@@ -19,10 +19,14 @@ FPS = 12
 CUT_CONTENT = 34.0
 """How much two frames must differ across a cut; shot detectors ask for 27."""
 HOURS_OF_SCENES = {
-    (1, "ferry-slip"): "rain", (6, "weigh-hut"): "lamp", (10, "weigh-hut"): "lamp",
-    (18, "fairhithe-park"): "evening", (19, "fairhithe-park"): "mist",
+    (1, "ferry-slip"): "rain",
+    (6, "weigh-hut"): "lamp",
+    (10, "weigh-hut"): "lamp",
+    (18, "fairhithe-park"): "evening",
+    (19, "fairhithe-park"): "mist",
     (22, "fairhithe-park"): "night",
-    (24, "ferry-slip"): "evening", (24, "weigh-hut"): "evening",
+    (24, "ferry-slip"): "evening",
+    (24, "weigh-hut"): "evening",
 }
 KILOS_OF_SCENES = {23: 9, 24: 61}
 ROOFED_FROM = 22
@@ -61,18 +65,31 @@ def make_take(number: int, shot: Shot, picture: Picture, story: Mood) -> Take:
     walks = any(item.pose == "walk" for item in picture.items)
     if picture.setting == "phone-box" and walks:
         hour = "night"
-    mood = replace(story, night=hour in ("night", "lamp"),
-                   roofed=picture.setting != "maltings" or shot.scene >= ROOFED_FROM,
-                   kilos=KILOS_OF_SCENES.get(shot.scene, 1241))
-    speakers = tuple("" if row.speaker in OUT_OF_SIGHT else row.speaker.lower()
-                     for row in shot.rows)
+    mood = replace(
+        story,
+        night=hour in ("night", "lamp"),
+        roofed=picture.setting != "maltings" or shot.scene >= ROOFED_FROM,
+        kilos=KILOS_OF_SCENES.get(shot.scene, 1241),
+    )
+    speakers = tuple(
+        "" if row.speaker in OUT_OF_SIGHT else row.speaker.lower() for row in shot.rows
+    )
     if picture.setting in JUNE or shot.scene == 24:  # her raincoat is on its nail by then
-        items = tuple(replace(item, slug="petra-june") if item.slug == "petra" else item
-                      for item in picture.items)
+        items = tuple(
+            replace(item, slug="petra-june") if item.slug == "petra" else item
+            for item in picture.items
+        )
         picture = replace(picture, items=items)
         speakers = tuple("petra-june" if slug == "petra" else slug for slug in speakers)
-    return Take(number=number, shot=shot, picture=picture, view=View(), mood=mood, hour=hour,
-                speakers=speakers)
+    return Take(
+        number=number,
+        shot=shot,
+        picture=picture,
+        view=View(),
+        mood=mood,
+        hour=hour,
+        speakers=speakers,
+    )
 
 
 def choose_cameras(takes: Sequence[Take]) -> list[Take]:
@@ -130,9 +147,12 @@ def moment_at(take: Take, frame: int) -> Moment:
         mouth = MOUTHS[(frame // 2 + take.number * 5) % len(MOUTHS)] if speaks else 0
         walks = item.pose == "walk"
         act = Act(
-            pose=item.pose or "stand", mouth=mouth,
+            pose=item.pose or "stand",
+            mouth=mouth,
             blink=(frame + take.number * 17 + place * 23) % (41 + 6 * place) in (8, 9),
-            gesture=speaks and cue_number % 2 == 1, step=frame // 3 % 4 if walks else 0)
+            gesture=speaks and cue_number % 2 == 1,
+            step=frame // 3 % 4 if walks else 0,
+        )
         if item.slug == "band":
             act = Act(mouth=mouth, gesture=picture.setting in JUNE)
         walked = round((frame / max(length, 1) - 0.5) * min(length * 7, 420)) if walks else 0

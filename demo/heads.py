@@ -23,8 +23,10 @@ def draw_head(pen: Pen, look: Look, mouth: int, *, blink: bool) -> None:
     back_hair(pen, look)
     pen.ellipse(-40 * wide, 4, 10, 15, shade(look.skin, 0.88))
     pen.ellipse(0, 0, RX * wide, RY * tall, look.skin)
-    shadow = [*arc_points(0, 0, RX * wide, RY * tall, 100, 250, 18),
-              *arc_points(8, -2, RX * wide, RY * tall, 250, 100, 18)]
+    shadow = [
+        *arc_points(0, 0, RX * wide, RY * tall, 100, 250, 18),
+        *arc_points(8, -2, RX * wide, RY * tall, 250, 100, 18),
+    ]
     pen.poly(shadow, shade(look.skin, 0.9))
     blush = 0.5 if "rosy" in look.face else 0.28
     for x in (-12, 34):
@@ -52,8 +54,11 @@ def draw_eyes(pen: Pen, look: Look, *, blink: bool) -> None:
         lift = -20 if "long" not in look.face else -21
         tilt = 1.5 if "long" in look.face else -2
         inner = 1 if x < 0 else -1
-        pen.line([(x - 9, lift + tilt * inner * -0.5), (x + 9, lift + tilt * inner * 0.5)],
-                 4.6 if look.face in ("beard", "moustache", "droop") else 3.6, brow)
+        pen.line(
+            [(x - 9, lift + tilt * inner * -0.5), (x + 9, lift + tilt * inner * 0.5)],
+            4.6 if look.face in ("beard", "moustache", "droop") else 3.6,
+            brow,
+        )
 
 
 def draw_nose(pen: Pen, look: Look) -> None:
@@ -82,8 +87,17 @@ def draw_mouth(pen: Pen, look: Look, mouth: int) -> None:
 
 def draw_beard(pen: Pen, look: Look) -> None:
     """Draw a full beard around the jaw."""
-    shape = [*arc_points(-8, 4, 54, 62, 0, 180, 20), (-56, -14), (-38, -10), (-30, 14), (-8, 14),
-             (4, 10), (18, 14), (36, 12), (40, -10)]
+    shape = [
+        *arc_points(-8, 4, 54, 62, 0, 180, 20),
+        (-56, -14),
+        (-38, -10),
+        (-30, 14),
+        (-8, 14),
+        (4, 10),
+        (18, 14),
+        (36, 12),
+        (40, -10),
+    ]
     pen.poly(shape, look.hair)
     for k in range(5):
         x = -40 + 16 * k
@@ -113,25 +127,59 @@ def back_hair(pen: Pen, look: Look) -> None:
 
 def front_hair(pen: Pen, look: Look) -> None:
     """Draw the hair over the forehead, or the hat."""
-    styles = {"fringe": hair_fringe, "tuft": hair_tuft, "parted": hair_parted, "bob": hair_bob,
-              "curls": hair_curls, "plait": hair_plait, "seacap": hat_cap, "parkcap": hat_cap,
-              "bald": hair_bald}
+    styles = {
+        "fringe": hair_fringe,
+        "tuft": hair_tuft,
+        "parted": hair_parted,
+        "bob": hair_bob,
+        "curls": hair_curls,
+        "plait": hair_plait,
+        "seacap": hat_cap,
+        "parkcap": hat_cap,
+        "bald": hair_bald,
+    }
     styles[look.style](pen, look)
 
 
 def hair_fringe(pen: Pen, look: Look) -> None:
     """Short black hair with a straight fringe."""
-    cap = [*arc_points(-3, -6, 51, 56, 176, 364, 24), (44, 0), (40, -22), (-22, -22), (-24, 26),
-           (-46, 32), (-54, 10)]
+    cap = [
+        *arc_points(-3, -6, 51, 56, 176, 364, 24),
+        (44, 0),
+        (40, -22),
+        (-22, -22),
+        (-24, 26),
+        (-46, 32),
+        (-54, 10),
+    ]
     pen.poly(cap, look.hair)
     pen.arc(-4, -10, 36, 38, (215, 275), 5, shade(look.hair, 1.22))
 
 
 def hair_tuft(pen: Pen, look: Look) -> None:
     """Ginger hair that sticks up."""
-    spikes = [(-46, 4), (-58, -22), (-46, -26), (-60, -50), (-38, -50), (-42, -80), (-16, -62),
-              (-8, -92), (10, -62), (34, -80), (30, -54), (54, -56), (42, -32), (48, -14),
-              (36, -26), (18, -20), (4, -30), (-16, -20), (-30, -28), (-36, -4)]
+    spikes = [
+        (-46, 4),
+        (-58, -22),
+        (-46, -26),
+        (-60, -50),
+        (-38, -50),
+        (-42, -80),
+        (-16, -62),
+        (-8, -92),
+        (10, -62),
+        (34, -80),
+        (30, -54),
+        (54, -56),
+        (42, -32),
+        (48, -14),
+        (36, -26),
+        (18, -20),
+        (4, -30),
+        (-16, -20),
+        (-30, -28),
+        (-36, -4),
+    ]
     pen.poly(spikes, look.hair)
     pen.line([(-24, -42), (-28, -60)], 4, shade(look.hair, 1.25))
     pen.line([(6, -44), (6, -64)], 4, shade(look.hair, 1.25))
@@ -149,22 +197,58 @@ def hair_parted(pen: Pen, look: Look) -> None:
 
 def hair_bob(pen: Pen, look: Look) -> None:
     """Draw a bob with a side sweep."""
-    pen.poly([*arc_points(-3, -8, 54, 54, 170, 366, 24), (52, 34), (38, 36), (42, -8), (30, -32),
-              (6, -38), (-18, -26), (-28, 6), (-30, 42), (-56, 44)], look.hair)
+    pen.poly(
+        [
+            *arc_points(-3, -8, 54, 54, 170, 366, 24),
+            (52, 34),
+            (38, 36),
+            (42, -8),
+            (30, -32),
+            (6, -38),
+            (-18, -26),
+            (-28, 6),
+            (-30, 42),
+            (-56, 44),
+        ],
+        look.hair,
+    )
     pen.arc(-6, -12, 38, 40, (205, 270), 5, shade(look.hair, 1.4))
 
 
 def hair_curls(pen: Pen, look: Look) -> None:
     """Grey curls all round the forehead."""
-    for k, (x, y) in enumerate(((-46, -14), (-42, -36), (-24, -50), (-2, -56), (20, -52),
-                                (38, -38), (46, -18), (-12, -38), (12, -38), (-32, -24))):
+    for k, (x, y) in enumerate(
+        (
+            (-46, -14),
+            (-42, -36),
+            (-24, -50),
+            (-2, -56),
+            (20, -52),
+            (38, -38),
+            (46, -18),
+            (-12, -38),
+            (12, -38),
+            (-32, -24),
+        )
+    ):
         pen.ellipse(x, y, 17, 16, look.hair if k % 2 else shade(look.hair, 1.16))
 
 
 def hair_plait(pen: Pen, look: Look) -> None:
     """Hair drawn back from a side parting."""
-    pen.poly([*arc_points(-3, -8, 51, 54, 172, 362, 24), (44, -10), (34, -32), (18, -40),
-              (-8, -32), (-28, -8), (-36, 18), (-50, 20)], look.hair)
+    pen.poly(
+        [
+            *arc_points(-3, -8, 51, 54, 172, 362, 24),
+            (44, -10),
+            (34, -32),
+            (18, -40),
+            (-8, -32),
+            (-28, -8),
+            (-36, 18),
+            (-50, 20),
+        ],
+        look.hair,
+    )
     pen.arc(-6, -12, 36, 38, (200, 262), 4, shade(look.hair, 1.2))
 
 
@@ -190,11 +274,37 @@ def hat_cap(pen: Pen, look: Look) -> None:
 def extras(pen: Pen, look: Look) -> None:
     """Draw moustaches, spectacles, freckles and Petra's pencil."""
     if look.face == "moustache":
-        pen.poly([(6, 15), (24, 17), (42, 12), (34, 27), (16, 28), (6, 22), (-6, 28), (-22, 27),
-                  (-32, 12), (-12, 17)], look.hair)
+        pen.poly(
+            [
+                (6, 15),
+                (24, 17),
+                (42, 12),
+                (34, 27),
+                (16, 28),
+                (6, 22),
+                (-6, 28),
+                (-22, 27),
+                (-32, 12),
+                (-12, 17),
+            ],
+            look.hair,
+        )
     elif look.face == "droop":
-        pen.poly([(6, 14), (24, 18), (34, 34), (32, 56), (22, 36), (6, 24), (-10, 36), (-22, 56),
-                  (-24, 34), (-12, 18)], look.hair)
+        pen.poly(
+            [
+                (6, 14),
+                (24, 18),
+                (34, 34),
+                (32, 56),
+                (22, 36),
+                (6, 24),
+                (-10, 36),
+                (-22, 56),
+                (-24, 34),
+                (-12, 18),
+            ],
+            look.hair,
+        )
     elif look.face == "spectacles":
         for x in (-14, 21):
             pen.arc(x, -5, 15, 15, (0, 360), 3, "#6a4a2c")

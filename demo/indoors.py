@@ -78,8 +78,13 @@ def weigh_hut_back(pen: Pen, mood: Mood) -> None:
     for k in range(20):
         for bottom in (250, 440):
             tall = 130 + (k * 11) % 26
-            pen.rect(128 + k * 25, bottom - tall, 150 + k * 25, bottom,
-                     shade("#8e1f26", 1 - 0.1 * (k % 3)))
+            pen.rect(
+                128 + k * 25,
+                bottom - tall,
+                150 + k * 25,
+                bottom,
+                shade("#8e1f26", 1 - 0.1 * (k % 3)),
+            )
     pen.rect(1390, 210, 1400, 240, "#b9a070")
     pen.glow(800, 200, 330, "#ffcf7a", 0.5)
     pen.rect(792, 0, 800, 150, "#241a10")

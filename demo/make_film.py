@@ -39,7 +39,9 @@ AHEAD = 6
 """Shots painted ahead of the encoder."""
 KEYFRAME_EVERY = 4 * FPS
 ENCODER = {
-    "crf": "29", "preset": "slower", "tune": "animation",
+    "crf": "29",
+    "preset": "slower",
+    "tune": "animation",
     "x264-params": f"keyint={KEYFRAME_EVERY}:min-keyint=1:scenecut=0:threads=1",
 }
 log = logging.getLogger("make_film")
@@ -47,8 +49,19 @@ log = logging.getLogger("make_film")
 
 def title_shot(line: int, scene: int, words: str) -> Shot:
     """Return a shot that is a card: nobody speaks and nothing of it is in the book."""
-    row = Row(line=line, scene=scene, shot="", picture=words, speaker="", text="",
-              verdict="none", how="-", passage="", alternates=(), note="-")
+    row = Row(
+        line=line,
+        scene=scene,
+        shot="",
+        picture=words,
+        speaker="",
+        text="",
+        verdict="none",
+        how="-",
+        passage="",
+        alternates=(),
+        note="-",
+    )
     return Shot(scene=scene, picture=words, rows=[row])
 
 

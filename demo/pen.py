@@ -55,16 +55,20 @@ class Pen:
             matrix = (scale, 0.0, 0.0, scale, -box[0] * scale, -box[1] * scale)
         return cls(image, matrix)
 
-    def at(self, x: float, y: float, scale: float = 1.0, *, flip: bool = False,
-           turn: float = 0.0) -> Pen:
+    def at(
+        self, x: float, y: float, scale: float = 1.0, *, flip: bool = False, turn: float = 0.0
+    ) -> Pen:
         """Return a pen with its origin at (x, y), scaled, flipped in x, turned by degrees."""
         a, b, c, d, e, f = self.matrix
         cos, sin = math.cos(math.radians(turn)) * scale, math.sin(math.radians(turn)) * scale
         across = -1.0 if flip else 1.0
         matrix = (
-            across * (a * cos + c * sin), across * (b * cos + d * sin),
-            c * cos - a * sin, d * cos - b * sin,
-            a * x + c * y + e, b * x + d * y + f,
+            across * (a * cos + c * sin),
+            across * (b * cos + d * sin),
+            c * cos - a * sin,
+            d * cos - b * sin,
+            a * x + c * y + e,
+            b * x + d * y + f,
         )
         pen = Pen.__new__(Pen)
         pen.image, pen.draw, pen.matrix = self.image, self.draw, matrix
@@ -85,14 +89,19 @@ class Pen:
         """Fill a polygon."""
         self.draw.polygon(self.pixels(points), fill=fill)
 
-    def rect(self, x0: float, y0: float, x1: float, y1: float, fill: str,
-             radius: float = 0.0) -> None:
+    def rect(
+        self, x0: float, y0: float, x1: float, y1: float, fill: str, radius: float = 0.0
+    ) -> None:
         """Fill a rectangle, with round corners where a radius is given."""
         if radius <= 0:
             self.poly([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], fill)
             return
-        corners = [(x1 - radius, y0 + radius, -90), (x1 - radius, y1 - radius, 0),
-                   (x0 + radius, y1 - radius, 90), (x0 + radius, y0 + radius, 180)]
+        corners = [
+            (x1 - radius, y0 + radius, -90),
+            (x1 - radius, y1 - radius, 0),
+            (x0 + radius, y1 - radius, 90),
+            (x0 + radius, y0 + radius, 180),
+        ]
         points: list[Point] = []
         for cx, cy, start in corners:
             points += arc_points(cx, cy, radius, radius, start, start + 90, 6)
@@ -108,31 +117,57 @@ class Pen:
         for (x0, y0), (x1, y1) in itertools.pairwise(points):
             length = math.hypot(x1 - x0, y1 - y0) or 1.0
             nx, ny = (y0 - y1) / length * half, (x1 - x0) / length * half
-            self.poly([(x0 + nx, y0 + ny), (x1 + nx, y1 + ny), (x1 - nx, y1 - ny),
-                       (x0 - nx, y0 - ny)], fill)
+            self.poly(
+                [(x0 + nx, y0 + ny), (x1 + nx, y1 + ny), (x1 - nx, y1 - ny), (x0 - nx, y0 - ny)],
+                fill,
+            )
         # An alpha colour must not be laid twice, so joints are only for opaque ones.
         if half * self.scale > 1.2 and len(fill) == 7:
             for x, y in points if ends else points[1:-1]:
                 self.ellipse(x, y, half, half, fill)
 
-    def arc(self, cx: float, cy: float, rx: float, ry: float, span: tuple[float, float],
-            width: float, fill: str) -> None:
+    def arc(
+        self,
+        cx: float,
+        cy: float,
+        rx: float,
+        ry: float,
+        span: tuple[float, float],
+        width: float,
+        fill: str,
+    ) -> None:
         """Draw a thick arc between two angles in degrees (0 is right, 90 is down)."""
         steps = max(8, round(abs(span[1] - span[0]) / 9))
         self.line(arc_points(cx, cy, rx, ry, *span, steps), width, fill)
 
-    def text(self, x: float, y: float, words: str, size: float, fill: str, *,
-             anchor: str = "mm", bold: float = 0.0) -> None:
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        size: float,
+        fill: str,
+        *,
+        anchor: str = "mm",
+        bold: float = 0.0,
+    ) -> None:
         """Write upright text; too small to read, it becomes a bar of the same length."""
-        (px, py), = self.pixels([(x, y)])
+        ((px, py),) = self.pixels([(x, y)])
         size_px = round(size * self.scale)
         if size_px < 5:
             half = len(words) * size * 0.22
             self.rect(x - half, y - size * 0.2, x + half, y + size * 0.2, fill[:7] + "90")
             return
         stroke = round(bold * self.scale)
-        self.draw.text((px, py), words, font=font(size_px), fill=fill, anchor=anchor,
-                       stroke_width=stroke, stroke_fill=fill)
+        self.draw.text(
+            (px, py),
+            words,
+            font=font(size_px),
+            fill=fill,
+            anchor=anchor,
+            stroke_width=stroke,
+            stroke_fill=fill,
+        )
 
     def gradient(self, box: Box, top: str, bottom: str) -> None:
         """Fill a rectangle with a vertical gradient."""
@@ -150,11 +185,12 @@ class Pen:
 
     def glow(self, cx: float, cy: float, radius: float, colour: str, strength: float) -> None:
         """Lay a soft round light over what is there; strength 0 to 1."""
-        (px, py), = self.pixels([(cx, cy)])
+        ((px, py),) = self.pixels([(cx, cy)])
         size = max(2, round(2 * radius * self.scale))
         light = soft_disc().resize((size, size)).point(lambda v: round(v * strength))
-        self.image.paste(ImageColor.getrgb(colour)[:3],
-                         (round(px - size / 2), round(py - size / 2)), light)
+        self.image.paste(
+            ImageColor.getrgb(colour)[:3], (round(px - size / 2), round(py - size / 2)), light
+        )
 
 
 @lru_cache(maxsize=1)
@@ -165,8 +201,9 @@ def soft_disc() -> Image.Image:
     return Image.fromarray((np.clip(1 - distance, 0, 1) ** 1.6 * 255).astype(np.uint8))
 
 
-def arc_points(cx: float, cy: float, rx: float, ry: float, start: float, end: float,
-               steps: int) -> list[Point]:
+def arc_points(
+    cx: float, cy: float, rx: float, ry: float, start: float, end: float, steps: int
+) -> list[Point]:
     """Return points of an ellipse between two angles in degrees."""
     angles = [math.radians(start + (end - start) * k / steps) for k in range(steps + 1)]
     return [(cx + rx * math.cos(t), cy + ry * math.sin(t)) for t in angles]

@@ -74,8 +74,14 @@ def steamed_ledger(pen: Pen) -> None:
         pen.ellipse(x, y, r, r * 0.6, "#c9a86a60")
     for k in range(6):
         pen.line([(-146, -160 + k * 24), (-24 - 14 * (k % 2), -164 + k * 24)], 4, "#9a7a4c")
-    for k, (words, size) in enumerate((("ON LOAN for one summer", 12), ("the Bandstand, iron", 13),
-                                       ("5,133 kilos", 19), ("returned ENTIRE", 14))):
+    for k, (words, size) in enumerate(
+        (
+            ("ON LOAN for one summer", 12),
+            ("the Bandstand, iron", 13),
+            ("5,133 kilos", 19),
+            ("returned ENTIRE", 14),
+        )
+    ):
         pen.text(84, -162 + k * 27, words, size, "#4a3018", bold=0.3)
     pen.ellipse(120, -42, 17, 17, "#a82a26")
     pen.ellipse(120, -42, 11, 11, "#c8423a")
@@ -87,8 +93,11 @@ def old_ledger(pen: Pen) -> None:
     for k in range(9):
         y = -26 - k * 13
         wave = 6 * math.sin(k * 1.7)
-        pen.line([(-168 + wave, y), (-60, y + wave), (60, y - wave), (170 - wave, y)], 9,
-                 "#d9c090" if k % 2 else "#c2a472")
+        pen.line(
+            [(-168 + wave, y), (-60, y + wave), (60, y - wave), (170 - wave, y)],
+            9,
+            "#d9c090" if k % 2 else "#c2a472",
+        )
     pen.poly([(-176, -134), (-148, -200), (158, -192), (182, -134)], "#74502f")
     pen.ellipse(60, -164, 64, 20, "#8d6a42")
     pen.ellipse(62, -164, 48, 13, "#74502f")
@@ -145,8 +154,21 @@ def spanner(pen: Pen) -> None:
     pen.line([(-100, -30), (90, -38)], 6, shade(iron, 1.4))
     for x, y, turn in ((-128, -26, 180), (120, -34, 0)):
         jaw = pen.at(x, y, turn=turn)
-        jaw.poly([(-34, -22), (-4, -44), (38, -36), (44, -14), (12, -14), (12, 16), (44, 16),
-                  (36, 38), (-4, 44), (-34, 22)], iron)
+        jaw.poly(
+            [
+                (-34, -22),
+                (-4, -44),
+                (38, -36),
+                (44, -14),
+                (12, -14),
+                (12, 16),
+                (44, 16),
+                (36, 38),
+                (-4, 44),
+                (-34, 22),
+            ],
+            iron,
+        )
 
 
 def photograph(pen: Pen) -> None:
@@ -171,8 +193,10 @@ def pineapple(pen: Pen) -> None:
     """Draw the brass pineapple, as big as a football."""
     pen.ellipse(0, -2, 44, 9, "#00000040")
     for k, (x, y) in enumerate(((-34, -148), (34, -148), (-20, -166), (20, -166), (0, -178))):
-        pen.poly([(x * 0.3 - 9, -100), (x * 0.3 + 9, -100), (x, y)],
-                 shade(BRASS, (0.72, 0.8, 0.9, 1.0, 1.15)[k]))
+        pen.poly(
+            [(x * 0.3 - 9, -100), (x * 0.3 + 9, -100), (x, y)],
+            shade(BRASS, (0.72, 0.8, 0.9, 1.0, 1.15)[k]),
+        )
     pen.rect(-32, -16, 32, 0, shade(BRASS, 0.7), 5)
     pen.ellipse(0, -58, 46, 54, BRASS)
     for k in range(-3, 4):
@@ -181,8 +205,15 @@ def pineapple(pen: Pen) -> None:
         for j in range(-2, 3):
             x = j * 22 + shift - 7
             if abs(x) < half - 4:
-                pen.poly([(x, -68 + k * 14), (x + 9, -58 + k * 14), (x, -48 + k * 14),
-                          (x - 9, -58 + k * 14)], shade(BRASS, 0.78))
+                pen.poly(
+                    [
+                        (x, -68 + k * 14),
+                        (x + 9, -58 + k * 14),
+                        (x, -48 + k * 14),
+                        (x - 9, -58 + k * 14),
+                    ],
+                    shade(BRASS, 0.78),
+                )
                 pen.ellipse(x, -59 + k * 14, 3, 3, "#f7dc8a")
     pen.arc(-8, -62, 30, 40, (190, 250), 6, "#fff0bb")
 
@@ -221,8 +252,13 @@ def bun(pen: Pen) -> None:
     for x, y in ((-40, -40), (-16, -66), (22, -56), (44, -38), (4, -34), (-30, -22), (30, -22)):
         pen.ellipse(x, y, 7, 6, "#3a2320")
     for k in range(16):
-        pen.rect(-44 + (k * 37) % 86, -84 + (k * 23) % 34, -39 + (k * 37) % 86,
-                 -79 + (k * 23) % 34, "#fffdf6")
+        pen.rect(
+            -44 + (k * 37) % 86,
+            -84 + (k * 23) % 34,
+            -39 + (k * 37) % 86,
+            -79 + (k * 23) % 34,
+            "#fffdf6",
+        )
 
 
 def wheelchair(pen: Pen) -> None:

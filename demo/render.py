@@ -54,13 +54,20 @@ class Painter:
         self.figures = lay_out(take.picture, take.view)
         self.boxes = frame_shot(take.picture, self.figures, take.speakers, take.view)
         first, last = self.boxes
-        self.stage: Box = (min(first[0], last[0]), min(first[1], last[1]),
-                           max(first[2], last[2]), max(first[3], last[3]))
+        self.stage: Box = (
+            min(first[0], last[0]),
+            min(first[1], last[1]),
+            max(first[2], last[2]),
+            max(first[3], last[3]),
+        )
         self.scale = width_px / min(first[2] - first[0], last[2] - last[0])
-        self.size = (round((self.stage[2] - self.stage[0]) * self.scale),
-                     round((self.stage[3] - self.stage[1]) * self.scale))
+        self.size = (
+            round((self.stage[2] - self.stage[0]) * self.scale),
+            round((self.stage[3] - self.stage[1]) * self.scale),
+        )
         self.passers = take.picture.setting == "phone-box" and all(
-            figure.pose == "walk" for figure in self.figures)
+            figure.pose == "walk" for figure in self.figures
+        )
         """Whether people walk in front of the box instead of telephoning in it."""
         self.sceneries: dict[int, Image.Image] = {}
         self.pictures: dict[Moment, Image.Image] = {}
@@ -144,12 +151,20 @@ class Painter:
         eased = share * share * (3 - 2 * share) if first != last else 0.0
         box = tuple(a + (b - a) * eased for a, b in zip(first, last, strict=True))
         x0, y0 = self.stage[0], self.stage[1]
-        crop = ((box[0] - x0) * self.scale, (box[1] - y0) * self.scale,
-                min((box[2] - x0) * self.scale, self.size[0]),
-                min((box[3] - y0) * self.scale, self.size[1]))
+        crop = (
+            (box[0] - x0) * self.scale,
+            (box[1] - y0) * self.scale,
+            min((box[2] - x0) * self.scale, self.size[0]),
+            min((box[3] - y0) * self.scale, self.size[1]),
+        )
         whole = self.picture(moment)
-        return np.asarray(whole.resize(FRAME, Image.Resampling.BOX if first == last else
-                                       Image.Resampling.BILINEAR, box=crop))
+        return np.asarray(
+            whole.resize(
+                FRAME,
+                Image.Resampling.BOX if first == last else Image.Resampling.BILINEAR,
+                box=crop,
+            )
+        )
 
 
 def relight(image: Image.Image, light: str) -> Image.Image:
@@ -199,24 +214,28 @@ def paint_figure(pen: Pen, figure: Figure, mood: Mood, act: Act, walked: int) ->
         hands = local.at(20 * look.size, (-212 + drop) * look.size)
         if figure.pose == "bend":
             hands = local.at(96 * look.size, -214 * look.size)
-        draw_object(hands.at(0, 44 if figure.holds == "euphonium" else 14, prop.held), figure.holds,
-                    mood)
+        draw_object(
+            hands.at(0, 44 if figure.holds == "euphonium" else 14, prop.held), figure.holds, mood
+        )
         for side in (-1, 1):
             hands.ellipse(side * min(prop.width * prop.held * 0.42, 44), -4, 14, 14, look.skin)
 
 
-def paint_prop(pen: Pen, figure: Figure, mood: Mood,
-               acts: dict[str, tuple[Act, int]]) -> None:
+def paint_prop(pen: Pen, figure: Figure, mood: Mood, acts: dict[str, tuple[Act, int]]) -> None:
     """Paint a prop where it stands; on a stool if there is no table; Ruben at the van's wheel."""
     prop = PROPS[figure.slug]
     if figure.stool:
         half = figure.width / 2 + 10
         pen.rect(figure.x - half, figure.y, figure.x + half, figure.y + 16, "#8a5a34", 4)
         for side in (-1, 1):
-            pen.rect(figure.x + side * (half - 14) - 7, figure.y + 16,
-                     figure.x + side * (half - 14) + 7, figure.y + 140, "#6b4224")
-    local = pen.at(figure.x, figure.y, 1.0 if prop.place == "wall" else prop.held,
-                   flip=figure.flip)
+            pen.rect(
+                figure.x + side * (half - 14) - 7,
+                figure.y + 16,
+                figure.x + side * (half - 14) + 7,
+                figure.y + 140,
+                "#6b4224",
+            )
+    local = pen.at(figure.x, figure.y, 1.0 if prop.place == "wall" else prop.held, flip=figure.flip)
     draw_object(local, figure.slug, mood)
     if figure.holds:
         seat = local.at(DRIVER[0], DRIVER[1] - HEAD * 0.6, 0.6)

@@ -54,15 +54,23 @@ def cobbles(pen: Pen, top: float, tone: str, *, step: int = 58) -> None:
         row += 1
 
 
-def cottage(pen: Pen, x: float, base: float, wide: float, colours: tuple[str, str], *,
-            lit: bool = False) -> None:
+def cottage(
+    pen: Pen, x: float, base: float, wide: float, colours: tuple[str, str], *, lit: bool = False
+) -> None:
     """Draw a cottage: wall and roof colours, a door, two windows, a chimney."""
     wall, roof = colours
     tall = wide * 0.52
     pen.rect(x + wide * 0.74, base - tall * 1.95, x + wide * 0.86, base - tall, shade(wall, 0.7))
     pen.rect(x, base - tall, x + wide, base, wall)
-    pen.poly([(x - 14, base - tall), (x + wide * 0.14, base - tall * 1.7),
-              (x + wide * 0.86, base - tall * 1.7), (x + wide + 14, base - tall)], roof)
+    pen.poly(
+        [
+            (x - 14, base - tall),
+            (x + wide * 0.14, base - tall * 1.7),
+            (x + wide * 0.86, base - tall * 1.7),
+            (x + wide + 14, base - tall),
+        ],
+        roof,
+    )
     glass = "#ffd777" if lit else shade(wall, 0.55)
     pen.rect(x + wide * 0.12, base - tall * 0.75, x + wide * 0.32, base - tall * 0.35, glass)
     pen.rect(x + wide * 0.68, base - tall * 0.75, x + wide * 0.88, base - tall * 0.35, glass)
@@ -128,8 +136,10 @@ def bell_post(pen: Pen) -> None:
 def ferry_slip_back(pen: Pen, mood: Mood) -> None:
     """Draw the same landing, looking up the lane to the village and the maltings."""
     pen.gradient((0, 0, 1600, 420), "#d6dfe0", "#f1ead8")
-    pen.poly([(0, 330), (420, 250), (900, 290), (1300, 230), (1600, 280), (1600, 640), (0, 640)],
-             "#86a46c")
+    pen.poly(
+        [(0, 330), (420, 250), (900, 290), (1300, 230), (1600, 280), (1600, 640), (0, 640)],
+        "#86a46c",
+    )
     pen.rect(980, 130, 1420, 470, "#9c5a44")
     pen.poly([(960, 140), (1080, 30), (1320, 30), (1440, 140)], "#5b4a48")
     for k in range(5):
@@ -152,8 +162,12 @@ def deck_parts(pen: Pen, *, fog: bool) -> None:
     red = "#b98b8b" if fog else "#c23a2e"
     pen.rect(0, 640, 1600, 900, plank)
     for k in range(7):
-        pen.line([(0, 660 + k * 12 + k * k * 4), (1600, 660 + k * 12 + k * k * 4)], 4,
-                 shade(plank, 0.86), ends=False)
+        pen.line(
+            [(0, 660 + k * 12 + k * k * 4), (1600, 660 + k * 12 + k * k * 4)],
+            4,
+            shade(plank, 0.86),
+            ends=False,
+        )
     for x in range(20, 1640, 130):
         pen.rect(x - 7, 470, x + 7, 650, white)
     for y in (470, 550):
@@ -170,8 +184,9 @@ def deck_parts(pen: Pen, *, fog: bool) -> None:
     for turn in range(0, 180, 45):
         pen.at(170, 600, turn=turn).line([(-96, 0), (96, 0)], 14, shade(rust, 0.8))
     for k in range(13):
-        pen.ellipse(-10 + k * 30, 500 - min(k, 12 - k) * 3, 17, 9, rust if k % 2 else
-                    shade(rust, 1.2))
+        pen.ellipse(
+            -10 + k * 30, 500 - min(k, 12 - k) * 3, 17, 9, rust if k % 2 else shade(rust, 1.2)
+        )
 
 
 def ferry_deck(pen: Pen, mood: Mood) -> None:
@@ -186,8 +201,10 @@ def ferry_deck(pen: Pen, mood: Mood) -> None:
 def ferry_deck_back(pen: Pen, mood: Mood) -> None:
     """Draw the deck looking forward: ramp, chain going down, the bank coming near."""
     pen.gradient((0, 0, 1600, 330), "#7fb0c9", "#cfe3e2")
-    pen.poly([(0, 300), (400, 240), (800, 262), (1250, 220), (1600, 270), (1600, 360), (0, 360)],
-             "#5f8a55")
+    pen.poly(
+        [(0, 300), (400, 240), (800, 262), (1250, 220), (1600, 270), (1600, 360), (0, 360)],
+        "#5f8a55",
+    )
     for k, x in enumerate((150, 330, 1040, 1240, 1420)):
         pen.ellipse(x, 250 - 20 * (k % 2), 100, 74, "#4d7847" if k % 2 else "#5a8750")
     pen.poly([(700, 356), (880, 356), (960, 420), (620, 420)], "#b3afa2")

@@ -115,8 +115,11 @@ def lay_out(picture: Picture, view: View) -> list[Figure]:
             loose.append(replace(place_prop(item, picture, view), holds="ruben" if driver else ""))
         elif (holder := holder_of(item.slug, loose, picture, view)) is not None:
             loose[holder] = replace(loose[holder], holds=item.slug)
-        elif not (prop.place == "fill" or (item.slug == "wheelchair" and "farrow" in slugs)
-                  or (item.slug == "telephone" and picture.setting == "phone-box")):
+        elif not (
+            prop.place == "fill"
+            or (item.slug == "wheelchair" and "farrow" in slugs)
+            or (item.slug == "telephone" and picture.setting == "phone-box")
+        ):
             loose.append(place_prop(item, picture, view))
     spread_out(loose, picture, view)
     return [turn_inwards(figure, loose) for figure in loose]
@@ -152,8 +155,9 @@ def place_person(item: Item, picture: Picture, view: View) -> Figure:
         return Figure(slug="band", x=-1, y=setting.floor - 40, pose=item.pose, width=720, tall=470)
     look = CAST[item.slug]
     pose, x = item.pose or "stand", -1.0
-    if ("telephone" in {other.slug for other in picture.items} and pose == "hold") \
-            or (picture.setting == "phone-box" and pose in ("hold", "stand")):
+    if ("telephone" in {other.slug for other in picture.items} and pose == "hold") or (
+        picture.setting == "phone-box" and pose in ("hold", "stand")
+    ):
         pose = "call"
     if item.slug in setting.place and pose != "walk" and (not view.back or setting.both):
         x = setting.place[item.slug]
@@ -174,19 +178,39 @@ def place_prop(item: Item, picture: Picture, view: View) -> Figure:
     if item.slug in setting.has and not view.back:
         x = setting.has[item.slug]
         layer = "backdrop" if item.slug in BACKDROPS else "shown"
-        return Figure(slug=item.slug, x=WORLD_W - x if view.mirror else x, y=700, layer=layer,
-                      width=prop.width * 0.8, tall=prop.height)
+        return Figure(
+            slug=item.slug,
+            x=WORLD_W - x if view.mirror else x,
+            y=700,
+            layer=layer,
+            width=prop.width * 0.8,
+            tall=prop.height,
+        )
     if prop.place == "floor":
         far = 90 if item.slug in ("van", "bandstand", "tarpaulin") else 10
-        return Figure(slug=item.slug, x=-1, y=setting.floor - far, layer="behind",
-                      width=prop.width * prop.held * 0.8, tall=prop.height * prop.held)
+        return Figure(
+            slug=item.slug,
+            x=-1,
+            y=setting.floor - far,
+            layer="behind",
+            width=prop.width * prop.held * 0.8,
+            tall=prop.height * prop.held,
+        )
     if prop.place == "wall":
-        return Figure(slug=item.slug, x=-1, y=560, layer="behind", width=prop.width,
-                      tall=prop.height)
+        return Figure(
+            slug=item.slug, x=-1, y=560, layer="behind", width=prop.width, tall=prop.height
+        )
     on_table = setting.table is not None and not view.back
     y = setting.table + 10 if on_table and setting.table else setting.floor - 130
-    return Figure(slug=item.slug, x=-1, y=y, layer="front", width=prop.width * prop.held + 40,
-                  tall=prop.height * prop.held, stool=not on_table)
+    return Figure(
+        slug=item.slug,
+        x=-1,
+        y=y,
+        layer="front",
+        width=prop.width * prop.held + 40,
+        tall=prop.height * prop.held,
+        stool=not on_table,
+    )
 
 
 def spread_out(figures: list[Figure], picture: Picture, view: View) -> None:
@@ -252,8 +276,9 @@ def head_of(figure: Figure) -> tuple[float, float]:
     return figure.x + side * lean * size, figure.y - rise * size
 
 
-def frame_shot(picture: Picture, figures: Sequence[Figure], speakers: Sequence[str],
-               view: View) -> tuple[Box, Box]:
+def frame_shot(
+    picture: Picture, figures: Sequence[Figure], speakers: Sequence[str], view: View
+) -> tuple[Box, Box]:
     """Return the camera's rectangle at the beginning and at the end of the shot."""
     people = [f for f in figures if f.slug not in PROPS or f.holds == "ruben"]
     if picture.size in ("insert", "title"):
@@ -265,8 +290,9 @@ def frame_shot(picture: Picture, figures: Sequence[Figure], speakers: Sequence[s
         box = frame_group(figures, view)
     else:
         centre = sum(f.x for f in figures) / len(figures) if figures else 800.0
-        box = around(centre if view.near < 1 else 800, 520 if view.near < 1 else 450,
-                     FULL_W * view.near)
+        box = around(
+            centre if view.near < 1 else 800, 520 if view.near < 1 else 450, FULL_W * view.near
+        )
     return move_camera(box, picture.motion)
 
 

@@ -40,13 +40,26 @@ def write_sentences(folder: Path, shots: Sequence[Shot], found: dict[int, Judgem
     for number, (row, cue_from, cue_to, start_s, end_s) in enumerate(spoken(shots)):
         if row.speaker != speaker:
             speech, speaker = speech + 1, row.speaker
-        sentences.append((number, speech, row.speaker, f"{start_s:.3f}", f"{end_s:.3f}",
-                          cue_from, cue_to, row.text))
+        sentences.append(
+            (
+                number,
+                speech,
+                row.speaker,
+                f"{start_s:.3f}",
+                f"{end_s:.3f}",
+                cue_from,
+                cue_to,
+                row.text,
+            )
+        )
         where = found[row.line]
         others = ";".join(f"{a}-{b}" for a, b in where.alternates) or "-"
         gold.append((number, row.verdict, row.how, *(where.lines or ("-", "-")), others, row.note))
-    write_table(folder / "film_sentences.tsv",
-                "id speech speaker start_s end_s cue_from cue_to text", sentences)
+    write_table(
+        folder / "film_sentences.tsv",
+        "id speech speaker start_s end_s cue_from cue_to text",
+        sentences,
+    )
     write_table(folder / "gold.tsv", "id verdict how line_from line_to alternates note", gold)
 
 
@@ -58,6 +71,15 @@ def write_shots(path: Path, shots: Sequence[Shot], found: dict[int, Judgement], 
         if shot.silent:
             verdict = shot.rows[0].verdict
             lines = found[shot.rows[0].line].lines
-        rows.append((number, shot.scene, f"{shot.first_frame / fps:.3f}",
-                     f"{shot.end_frame / fps:.3f}", shot.picture, verdict, *(lines or ("-", "-"))))
+        rows.append(
+            (
+                number,
+                shot.scene,
+                f"{shot.first_frame / fps:.3f}",
+                f"{shot.end_frame / fps:.3f}",
+                shot.picture,
+                verdict,
+                *(lines or ("-", "-")),
+            )
+        )
     write_table(path, "shot scene start_s end_s picture verdict line_from line_to", rows)

@@ -28,8 +28,12 @@ def draw_title(pen: Pen, *, end: bool) -> None:
     dial(pen.at(1180, 980, 1.95), 61)
     pen.rect(-10, 790, 1610, 910, "#767d5c")
     for k in range(9):
-        pen.line([(60 + k * 180, 826 + 30 * (k % 2)), (150 + k * 180, 826 + 30 * (k % 2))], 6,
-                 "#9aa07c", ends=False)
+        pen.line(
+            [(60 + k * 180, 826 + 30 * (k % 2)), (150 + k * 180, 826 + 30 * (k % 2))],
+            6,
+            "#9aa07c",
+            ends=False,
+        )
     pen.text(440, 280, "SIXTY-ONE", 130, CREAM, bold=4)
     pen.text(440, 430, "KILOS", 190, MUSTARD, bold=6)
     pen.line([(170, 560), (710, 560)], 6, CREAM)

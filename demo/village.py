@@ -10,10 +10,12 @@ from structures import bandstand, notice
 
 def tree(pen: Pen, x: float, base: float, tone: str) -> None:
     """Draw a chestnut tree with white candles."""
-    pen.poly([(x - 26, base), (x - 16, base - 260), (x + 18, base - 260), (x + 32, base)],
-             "#6a4a33")
-    for k, (dx, dy, r) in enumerate(((-120, -300, 110), (110, -310, 120), (0, -400, 150),
-                                     (-70, -230, 80), (90, -230, 76))):
+    pen.poly(
+        [(x - 26, base), (x - 16, base - 260), (x + 18, base - 260), (x + 32, base)], "#6a4a33"
+    )
+    for k, (dx, dy, r) in enumerate(
+        ((-120, -300, 110), (110, -310, 120), (0, -400, 150), (-70, -230, 80), (90, -230, 76))
+    ):
         pen.ellipse(x + dx, base + dy, r, r * 0.8, shade(tone, (1.0, 0.9, 1.1)[k % 3]))
     for k in range(9):
         cx, cy = x - 170 + (k * 83) % 340, base - 460 + (k * 67) % 260

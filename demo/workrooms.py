@@ -17,8 +17,9 @@ def bricks(pen: Pen, box: tuple[int, int, int, int], tone: str) -> None:
             if (row * 5 + k * 3) % 4 == 0:
                 left, right = max(x0, x + 3), min(x1, x + 85)
                 if right > left:
-                    pen.rect(left, y + 3, right, min(y1, y + 32),
-                             shade(tone, 1.1 if k % 2 else 0.86))
+                    pen.rect(
+                        left, y + 3, right, min(y1, y + 32), shade(tone, 1.1 if k % 2 else 0.86)
+                    )
 
 
 def maltings(pen: Pen, mood: Mood) -> None:
@@ -131,8 +132,14 @@ def bakery_back(pen: Pen, mood: Mood) -> None:
     for y in (300, 430):
         pen.rect(1100, y, 1480, y + 14, "#5f3b20")
         for k in range(5):
-            pen.rect(1116 + k * 74, y - 74 + (k * 13) % 24, 1170 + k * 74, y,
-                     ("#c9d2d6", "#c23a2e", "#e3c050")[k % 3], 6)
+            pen.rect(
+                1116 + k * 74,
+                y - 74 + (k * 13) % 24,
+                1170 + k * 74,
+                y,
+                ("#c9d2d6", "#c23a2e", "#e3c050")[k % 3],
+                6,
+            )
     for x, y in ((170, 720), (330, 730), (250, 620)):
         pen.rect(x - 86, y - 150, x + 86, y, "#e8dcc2", 34)
         pen.text(x, y - 70, "FLOUR", 30, "#a8794c", bold=0.6)

@@ -10,8 +10,8 @@ from drawn_films import DrawnTrack, Picture, draw_film, draw_sound, scene, shots
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.film import is_film, load_film
-from folioreel.ingest.subtitles import read_subtitles
-from folioreel.ingest.sync import check_times
+from folioreel.ingest.subtitles.dialogue import read_subtitles
+from folioreel.ingest.video.sync import check_times
 from folioreel.progress import Progress
 
 CUES = [(500, 1500, "Hello there."), (2000, 3000, "Goodbye.")]

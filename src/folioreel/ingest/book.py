@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.blocks import Block, Manuscript
-from folioreel.ingest.headings import heading_level, is_numbered
-from folioreel.ingest.matter import drop_matter
+from folioreel.ingest.books.blocks import Block, Manuscript
+from folioreel.ingest.books.headings import heading_level, is_numbered
+from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.source import file_sha256, read_bytes
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
@@ -70,7 +70,7 @@ def load_book(path: Path | str) -> Book:
     """
     path = Path(path)
     module, function = READERS[detect_format(path)].split(".")
-    read: Reader = getattr(import_module(f"folioreel.ingest.{module}"), function)
+    read: Reader = getattr(import_module(f"folioreel.ingest.books.{module}"), function)
     return assemble_book(read(path), path)
 
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.container import find_video_stream, length_s, open_container
-from folioreel.ingest.shots import scan_video
-from folioreel.ingest.sidecar import find_sidecar
 from folioreel.ingest.signatures import describe_bitmap_subtitles
 from folioreel.ingest.source import decode_text, file_sha256
-from folioreel.ingest.subtitle_formats import guess_format
-from folioreel.ingest.subtitles import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
-from folioreel.ingest.sync import check_times
-from folioreel.ingest.tracks import Track, choose_track, list_tracks, read_track
+from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
+from folioreel.ingest.subtitles.formats import guess_format
+from folioreel.ingest.video.container import find_video_stream, length_s, open_container
+from folioreel.ingest.video.shots import scan_video
+from folioreel.ingest.video.sidecar import find_sidecar
+from folioreel.ingest.video.sync import check_times
+from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
 from folioreel.progress import ProgressCallback
 from folioreel.types import Film, Shot
 

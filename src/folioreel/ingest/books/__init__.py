@@ -1,0 +1,1 @@
+"""Book formats → blocks: headings, paragraphs, verse, each with its place in the file."""

@@ -1,0 +1,144 @@
+"""FictionBook 2 (`.fb2`, `.fb2.zip`) → blocks: sections, titles and poems, without the notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from folioreel.errors import InputError
+from folioreel.ingest.books.arrange import Piece, arrange, heading_text, promote_headings
+from folioreel.ingest.books.blocks import Manuscript
+from folioreel.ingest.books.epub_archive import Archive
+from folioreel.ingest.books.headings import is_break, is_numbered
+from folioreel.ingest.books.html_rules import is_all_bold, tag_of
+from folioreel.ingest.books.trees import Element, clean_text, parse_xml
+from folioreel.ingest.source import read_bytes
+
+_NOTES_BODY = re.compile(r"notes?|comments?|footnotes?|примечани|сноск|коммент", re.IGNORECASE)
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_LINES = frozenset({"p", "v", "text-author", "date", "th", "td"})
+_CONTAINERS = frozenset({"epigraph", "cite", "annotation", "poem", "table"})
+
+
+def read_fb2(path: Path) -> Manuscript:
+    """Read a FictionBook, packed or not.
+
+    Raises:
+        InputError: The file is missing, broken, no FictionBook, or holds no text.
+    """
+    data = read_bytes(path)
+    tree = parse_xml(_unpacked(path) if data.startswith(b"PK") else data, path)
+    if tag_of(tree) != "fictionbook":
+        raise InputError("is not a FictionBook (FB2); was another file renamed?", path)
+    bodies = [node for node in tree if tag_of(node) == "body"]
+    notes = [b for b in bodies[1:] if _NOTES_BODY.search(b.get("name") or "")]
+    note_ids = {f"#{node.get('id')}" for body in notes for node in body.iter() if node.get("id")}
+    pieces = [
+        replace(piece, href=path.name)
+        for body in bodies
+        if body not in notes
+        for piece in _section_pieces(body, 1, note_ids)
+    ]
+    pieces = promote_headings(pieces)
+    if not any(piece.kind != "break" for piece in pieces):
+        raise InputError("holds no text; was it exported without its content?", path)
+    return Manuscript(
+        title=_field(tree, "book-title") or path.stem,
+        blocks=arrange(pieces),
+        language=_field(tree, "lang"),
+    )
+
+
+def _unpacked(path: Path) -> bytes:
+    archive = Archive(path)
+    books = [name for name in archive.names if name.lower().endswith(".fb2")]
+    if len(books) != 1:
+        found = "no book" if not books else f"{len(books)} books"
+        raise InputError(f"is an archive with {found} in it; unpack it and give one .fb2", path)
+    return archive.read(books[0])
+
+
+def _field(tree: Element, name: str) -> str | None:
+    """A field of the description; the book's own comes before that of its original."""
+    for node in tree.iter():
+        if tag_of(node) == "body":
+            return None
+        if tag_of(node) == name and clean_text("".join(node.itertext())):
+            return clean_text("".join(node.itertext()))
+    return None
+
+
+def _section_pieces(section: Element, rank: int, note_ids: set[str]) -> Iterator[Piece]:
+    """The pieces of a body or a section, with those of the sections in it one rank below."""
+    for node in section:
+        tag = tag_of(node)
+        if tag == "section":
+            yield from _section_pieces(node, rank + 1, note_ids)
+        elif tag in ("title", "subtitle"):
+            yield from _heading(node, rank + (tag == "subtitle"), note_ids)
+        elif tag == "empty-line":
+            yield Piece(kind="break", text="")
+        elif tag == "stanza":
+            yield from _verse(node, note_ids)
+        elif tag == "tr":
+            yield from _paragraph(" ".join(_line_texts(node, note_ids)))
+        elif tag in _CONTAINERS:
+            yield from _container_pieces(node, rank, note_ids)
+        elif tag in _LINES:
+            text = _inline_text(node, note_ids)
+            # Converters that know no titles leave a chapter's number in bold.
+            if is_all_bold(node) and is_numbered(clean_text(text)):
+                yield Piece(kind="heading", text=clean_text(text), rank=rank + 1)
+            else:
+                yield from _paragraph(text)
+
+
+def _container_pieces(node: Element, rank: int, note_ids: set[str]) -> Iterator[Piece]:
+    """What is quoted: a title inside it heads no chapter."""
+    for piece in _section_pieces(node, rank, note_ids):
+        if piece.kind == "heading":
+            yield Piece(kind="verse" if tag_of(node) == "poem" else "paragraph", text=piece.text)
+        else:
+            yield piece
+
+
+def _heading(node: Element, rank: int, note_ids: set[str]) -> Iterator[Piece]:
+    lines = list(_line_texts(node, note_ids)) or [_inline_text(node, note_ids)]
+    text = heading_text(lines)
+    if is_break(text):
+        yield Piece(kind="break", text=text)
+    elif text:
+        yield Piece(kind="heading", text=text, rank=rank)
+
+
+def _verse(stanza: Element, note_ids: set[str]) -> Iterator[Piece]:
+    text = clean_text(" ".join(_line_texts(stanza, note_ids)))
+    if text:
+        yield Piece(kind="verse", text=text)
+
+
+def _paragraph(text: str) -> Iterator[Piece]:
+    text = clean_text(text)
+    if text:
+        yield Piece(kind="break" if is_break(text) else "paragraph", text=text)
+
+
+def _line_texts(node: Element, note_ids: set[str]) -> Iterator[str]:
+    for line in node.iter():
+        if tag_of(line) in _LINES:
+            yield _inline_text(line, note_ids)
+
+
+def _inline_text(node: Element, note_ids: set[str]) -> str:
+    """The text of a line, without the marks of notes."""
+    parts = [node.text or ""]
+    for child in node:
+        href = child.get(_LINK) or child.get("href") or ""
+        if tag_of(child) == "a" and (child.get("type") == "note" or href in note_ids):
+            pass
+        elif tag_of(child) != "image":
+            parts.append(_inline_text(child, note_ids))
+        parts.append(child.tail or "")
+    return "".join(parts)

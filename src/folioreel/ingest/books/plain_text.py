@@ -1,0 +1,205 @@
+"""Plain text → blocks, whatever its layout, with the line numbers of the file (section 3)."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
+from folioreel.ingest.books.headings import (
+    heading_level,
+    is_break,
+    is_strong_heading,
+    is_subtitle,
+    is_weak_heading,
+)
+from folioreel.ingest.source import decode_text, read_bytes
+
+Layout = Literal["blank lines", "a line each", "indented", "double-spaced"]
+"""How the file parts its paragraphs."""
+
+_NOTE_MARK = re.compile(r"(?<=\S)\[(?:\d{1,3}|[*†‡])\]")
+_EMPHASIS = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
+_WRAP_MARGIN = 0.75
+"""A line shorter than this share of the page's width is not filled: verse, or a paragraph's end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    number: int
+    text: str
+    indent: int
+    blank_before: int
+    new_page: bool
+
+
+def read_plain_text(path: Path) -> Manuscript:
+    """Read a text file; the layout is detected from the text."""
+    return parse_plain_text(decode_text(read_bytes(path), path), default_title=path.stem)
+
+
+def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
+    """Part a text into headings, paragraphs, verse and breaks."""
+    lines = _number_lines(text)
+    layout = detect_layout(lines)
+    blocks: list[Block] = []
+    for group in _paragraph_groups(lines, layout):
+        blocks += _classify(group, _page_width(lines), after_heading=_ends_with_heading(blocks))
+    title = _stated_title(text) or _first_title(blocks) or default_title
+    return Manuscript(title=title, blocks=tuple(blocks))
+
+
+def _number_lines(text: str) -> list[_Line]:
+    lines = []
+    blank, new_page = 0, False
+    for number, raw in enumerate(text.split("\n"), 1):
+        new_page |= "\f" in raw
+        # Tabs and ideographic spaces indent as well as blanks do.
+        expanded = raw.replace("\f", "").replace("\u3000", "  ").expandtabs(4)
+        content = expanded.strip()
+        if not content:
+            blank += 1
+            continue
+        indent = len(expanded) - len(expanded.lstrip())
+        lines.append(
+            _Line(number=number, text=content, indent=indent, blank_before=blank, new_page=new_page)
+        )
+        blank, new_page = 0, False
+    return lines
+
+
+def _page_width(lines: list[_Line]) -> int:
+    """The length that full lines reach: 95 of 100 lines are no longer."""
+    lengths = sorted(len(line.text) for line in lines)
+    return lengths[int(0.95 * (len(lengths) - 1))] if lengths else 0
+
+
+def detect_layout(lines: list[_Line]) -> Layout:
+    """Tell how paragraphs are parted from how lines are filled, indented and spaced."""
+    if len(lines) < 3:
+        return "blank lines"
+    width = _page_width(lines)
+    inner = [line for line in lines[1:] if line.blank_before == 0]
+    if width > 160:
+        return "a line each"
+    if len(inner) < 0.15 * len(lines) and _is_double_spaced(lines, width):
+        return "double-spaced"
+    if not inner:
+        return "blank lines"
+    # Inside a run of lines, a line set in after a line at the margin opens a paragraph.
+    opens = sum(0 < line.indent <= 8 for line in inner)
+    runs = len(lines) - len(inner)
+    if 0.04 * len(inner) < opens < 0.6 * len(inner) and opens > runs:
+        return "indented"
+    # Short lines that end like sentences, one below the other: each is a paragraph of its own.
+    ended = sum(line.text[-1] in ".!?”\"'’…:" for line in lines)
+    ragged = statistics.pstdev([len(line.text) for line in lines]) > 0.45 * width
+    if runs < 0.1 * len(lines) and ended > 0.8 * len(lines) and ragged:
+        return "a line each"
+    return "blank lines"
+
+
+def _is_double_spaced(lines: list[_Line], width: int) -> bool:
+    """Whether nearly every line is followed by a blank one though sentences run on."""
+    filled = [line for line in lines if len(line.text) > _WRAP_MARGIN * width]
+    running_on = sum(line.text[-1] not in ".!?”\"'’…:" for line in filled)
+    return len(filled) > 0.5 * len(lines) and running_on > 0.6 * len(filled)
+
+
+def _paragraph_groups(lines: list[_Line], layout: Layout) -> Iterator[list[_Line]]:
+    """The lines of each paragraph."""
+    gap = 2 if layout == "double-spaced" else 1
+    group: list[_Line] = []
+    for line in lines:
+        starts = (
+            line.blank_before >= gap
+            or line.new_page
+            or layout == "a line each"
+            or (layout in ("indented", "double-spaced") and 0 < line.indent <= 8)
+        )
+        if starts and group:
+            yield group
+            group = []
+        group.append(line)
+    if group:
+        yield group
+
+
+def _classify(group: list[_Line], width: int, *, after_heading: bool) -> list[Block]:
+    """One group as blocks: headings stand alone, the rest is a paragraph or verse."""
+    first = group[0]
+    if len(group) == 1 and is_break(first.text):
+        return [_block("break", group)]
+    # "CHAPTER I" with its title on the next lines of the same group; or one group, one heading.
+    if is_strong_heading(first.text) and len(group) <= 4 and _fits_heading(group):
+        return [_block("heading", group)]
+    if len(group) <= 3:
+        whole = " ".join(line.text for line in group)
+        indented = first.indent >= 2
+        if is_weak_heading(
+            whole, blank_before=first.blank_before, indented=indented, new_page=first.new_page
+        ) or (after_heading and is_subtitle(whole, blank_before=first.blank_before)):
+            return [replace(_block("heading", group), guessed=True)]
+    if is_strong_heading(first.text) and len(group) > 1 and first.blank_before >= 1:
+        # A heading with its first paragraph right below it.
+        return [_block("heading", group[:1]), _block(_body_kind(group[1:], width), group[1:])]
+    return [_block(_body_kind(group, width), group)]
+
+
+def _fits_heading(group: list[_Line]) -> bool:
+    """Whether the lines below a heading's first can be its title rather than prose."""
+    rest = " ".join(line.text for line in group[1:])
+    return not rest or is_subtitle(rest, blank_before=0)
+
+
+def _ends_with_heading(blocks: list[Block]) -> bool:
+    return bool(blocks) and blocks[-1].kind == "heading"
+
+
+def _body_kind(group: list[_Line], width: int) -> BlockKind:
+    """Verse breaks its lines before the page does, and begins each with a capital."""
+    if len(group) < 2 or width == 0:
+        return "paragraph"
+    longest = max(len(line.text) + line.indent for line in group[:-1])
+    capitals = sum(line.text.lstrip("\"“‘'_(—-")[:1].isupper() for line in group)
+    is_verse = longest < _WRAP_MARGIN * width and capitals >= 0.8 * len(group)
+    return "verse" if is_verse else "paragraph"
+
+
+def _block(kind: BlockKind, group: list[_Line]) -> Block:
+    """Join lines into one text, remembering where each began."""
+    text, places = "", []
+    for line in group:
+        content = _EMPHASIS.sub("", _NOTE_MARK.sub("", line.text)).strip()
+        if text and content:
+            text += " "
+        places.append((len(text), line.number))
+        text += " ".join(content.split())
+    level = heading_level(text) if kind == "heading" else 1
+    return Block(kind=kind, text=text, level=level, lines=tuple(places))
+
+
+def _stated_title(text: str) -> str | None:
+    """The title that a header states, as Project Gutenberg's does."""
+    match = re.search(r"^Title:\s*(.+?)\s*$", text[:4000], re.MULTILINE)
+    return match.group(1) if match else None
+
+
+def _first_title(blocks: list[Block]) -> str | None:
+    """The first line of the title page: short, and not the start of a sentence."""
+    named = (b for b in blocks[:8] if b.text[:1] not in "[(*" and "ranscriber" not in b.text[:20])
+    first = next(named, None)
+    if first is None or is_strong_heading(first.text) or not first.text[:1].isupper():
+        return None
+    title = first.text.strip(" _*=")
+    if len(title.split()) > 10 or (title[-1] in ".,;:!?" and not title.isupper()):
+        return None
+    if not title.isupper():
+        return title
+    return re.sub(r"[^\W_]+(?:['’][^\W_]+)?", lambda word: word.group().capitalize(), title).rstrip(
+        "."
+    )

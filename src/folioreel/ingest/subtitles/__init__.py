@@ -1,0 +1,1 @@
+"""Subtitle formats → spoken sentences."""

@@ -1,0 +1,157 @@
+"""SubRip and WebVTT -> cues: both are lines of text under a line with two times.
+
+pysubs2 reads neither strictly enough for us: it takes the minus off a negative time, reads WebVTT
+comments, styles and cue names as speech, drops voices, and loses a last line that is a number.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from folioreel.ingest.subtitles.cues import Cue, share_time
+
+_TIME = r"(-?)\s*(?:(\d+)\s*:\s*)?(\d{1,3})\s*:\s*(\d{1,2})(?:\s*[.,:;]\s*(\d{1,6}))?"
+_ARROW = r"\s*(?:-+\s?>|[–—=]+>|→|,|;|\t|\s-\s)\s*"
+TIMING = re.compile(rf"^\s*(?:\d+\s+)?\[?\s*{_TIME}{_ARROW}{_TIME}\s*\]?(?=\s|$)(.*)$")
+# What may stand behind the times without being speech: SubRip coordinates, WebVTT settings.
+_SETTINGS = re.compile(r"^(?:\s*[A-Za-z]\w*\s*:\s*\S+)+\s*$")
+_NUMBER = re.compile(r"^\s*\d{1,6}\s*$")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]*)>")
+_TIMESTAMP_MAP = re.compile(r"^X-TIMESTAMP-MAP\s*=\s*(.*)$")
+_MPEG_CLOCK_HZ = 90_000
+_MPEG_WRAP = 1 << 33
+
+
+@dataclass
+class _Block:
+    """A cue under construction."""
+
+    start_s: float
+    end_s: float
+    lines: list[str] = field(default_factory=list)
+
+    def to_cue(self) -> Cue:
+        return Cue(start_s=self.start_s, end_s=self.end_s, text="\n".join(self.lines).strip())
+
+
+def parse_subrip(text: str) -> list[Cue]:
+    """SubRip and its relatives (SubViewer, SBV, Whisper's output), with or without numbers."""
+    blocks = [_Block(0.0, 0.0)]  # the first takes what stands before the first cue
+    number: int | None = None
+    for line in _single_spaced(text.split("\n")):
+        timing = _read_timing(line)
+        if timing is None:
+            blocks[-1].lines.append(line.strip())
+            continue
+        number = _take_number(blocks[-1].lines, number)
+        start_s, end_s, rest = timing
+        blocks.append(_Block(start_s, end_s, [rest] if rest else []))
+    return [block.to_cue() for block in blocks[1:]]
+
+
+def parse_webvtt(text: str) -> list[Cue]:
+    """WebVTT: comments, styles and regions are passed over, voices become speakers."""
+    cues: list[Cue] = []
+    shift = _ClockShift()
+    block: _Block | None = None
+    skipping = False
+    for line in [*_single_spaced(text.split("\n")), ""]:
+        timing = _read_timing(line) if "-->" in line and not skipping else None
+        if timing is not None or line == "":
+            if block is not None:
+                cues.extend(split_voices(block.to_cue()))
+            block, skipping = None, False
+        if timing is not None:
+            block = _Block(timing[0] + shift.offset_s, timing[1] + shift.offset_s)
+        elif block is not None:
+            block.lines.append(line.strip())
+        elif found := _TIMESTAMP_MAP.match(line):
+            shift.read(found.group(1))
+        elif re.match(r"(?:NOTE|STYLE|REGION)\b", line):
+            skipping = True
+    return cues
+
+
+@dataclass
+class _ClockShift:
+    """How far the cues of a segment of a stream lie behind those of the first segment.
+
+    `X-TIMESTAMP-MAP` ties the cue time LOCAL to a time of the MPEG stream. Where the film's own
+    clock stands in that stream is not said, so the first segment's LOCAL is taken as its beginning.
+    """
+
+    first_ticks: int | None = None
+    offset_s: float = 0.0
+
+    def read(self, value: str) -> None:
+        ticks = re.search(r"MPEGTS:(\d+)", value)
+        local = re.search(rf"LOCAL:{_TIME}", value)
+        if ticks is None or local is None:
+            return
+        count = int(ticks.group(1))
+        if self.first_ticks is None:
+            self.first_ticks = count
+        passed = (count - self.first_ticks + _MPEG_WRAP // 2) % _MPEG_WRAP - _MPEG_WRAP // 2
+        self.offset_s = passed / _MPEG_CLOCK_HZ - _seconds(local.groups())
+
+
+def split_voices(cue: Cue) -> list[Cue]:
+    """One cue for each `<v Name>` in a cue."""
+    parts = _VOICE.split(cue.text)
+    if len(parts) == 1:
+        return [cue]
+    speakers: list[str | None] = [None, *(name.strip() or None for name in parts[1::2])]
+    spoken = [
+        (speaker, text) for speaker, text in zip(speakers, parts[::2], strict=True) if text.strip()
+    ]
+    times = share_time(cue.start_s, cue.end_s, [text for _, text in spoken])
+    return [
+        Cue(start_s=start_s, end_s=end_s, text=text.strip(), speaker=speaker)
+        for (speaker, text), (start_s, end_s) in zip(spoken, times, strict=True)
+    ]
+
+
+def _read_timing(line: str) -> tuple[float, float, str] | None:
+    """Start, end and what is said on the same line; None for any other line."""
+    match = TIMING.match(line)
+    if match is None:
+        return None
+    groups = match.groups()
+    rest = groups[10]
+    return (
+        _seconds(groups[:5]),
+        _seconds(groups[5:10]),
+        "" if _SETTINGS.match(rest) else rest.strip(),
+    )
+
+
+def _seconds(groups: tuple[str | None, ...]) -> float:
+    sign, hours, minutes, seconds, fraction = groups
+    value = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    total = value + float(f"0.{fraction or 0}")
+    return -total if sign else total
+
+
+def _take_number(lines: list[str], number: int | None) -> int | None:
+    """Take the next cue's number off the end of a cue's lines; a number that is spoken stays.
+
+    A number stands alone after an empty line, or follows the number before by one.
+    """
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines or not _NUMBER.match(lines[-1]):
+        return number
+    value = int(lines[-1])
+    follows = number is not None and value == number + 1
+    if follows or len(lines) == 1 or not lines[-2]:
+        lines.pop()
+        return value
+    return number
+
+
+def _single_spaced(lines: list[str]) -> list[str]:
+    """The lines of a file in which each second line is empty, as a bad line ending leaves them."""
+    if len(lines) >= 8 and not any(line.strip() for line in lines[1::2]):
+        return lines[::2]
+    return lines

@@ -1,0 +1,167 @@
+"""TTML, DFXP and their profiles (EBU-TT, IMSC, SMPTE-TT) -> cues.
+
+pysubs2 reads no frames, ticks, `dur`, nested divisions, timed spans or older namespaces, so this
+reader walks the document itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from lxml import etree
+
+from folioreel.errors import InputError
+from folioreel.ingest.subtitles.cues import Cue, reading_time_s
+
+_CLOCK = re.compile(r"^(\d+):(\d{1,2}):(\d{1,2})(?:\.(\d+)|:(\d+)(?:\.\d+)?)?$")
+_OFFSET = re.compile(r"^(\d+(?:\.\d+)?)(h|ms|m|s|f|t)?$")
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_SILENT_ROLES = frozenset({"sound", "music", "lyrics", "x-sound", "x-music"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Clock:
+    """The rates that a document counts its times in."""
+
+    frames_per_s: Fraction
+    ticks_per_s: Fraction
+
+    def seconds(self, value: str) -> float | None:
+        """A clock time (`00:01:02.5`, `00:01:02:12`) or an offset (`3.2s`, `75f`, `900000t`)."""
+        value = value.strip()
+        if clock := _CLOCK.match(value):
+            hours, minutes, seconds, fraction, frames = clock.groups()
+            total = int(hours) * 3600 + int(minutes) * 60 + float(f"{seconds}.{fraction or 0}")
+            return total + float(int(frames or 0) / self.frames_per_s)
+        if offset := _OFFSET.match(value):
+            count, unit = float(offset.group(1)), offset.group(2)
+            scale = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, None: 1.0}
+            scale |= {"f": float(1 / self.frames_per_s), "t": float(1 / self.ticks_per_s)}
+            return count * scale[unit]
+        return None
+
+
+def parse_ttml(text: str, path: Path) -> list[Cue]:
+    """The cues of a TTML document.
+
+    Raises:
+        InputError: The document is broken, or shows pictures of text instead of text.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=True)
+    root = etree.fromstring(_DECLARATION.sub("", text).encode("utf-8"), parser)
+    elements = root.iter() if root is not None else ()
+    body = next((element for element in elements if _local_name(element) == "body"), None)
+    if body is None:
+        raise InputError("is TTML without a body; was the file cut short?", path)
+    cues = list(_walk(body, _read_clock(root), 0.0, None))
+    if not cues and ("backgroundImage" in text or "<image" in text):
+        raise InputError(
+            "holds pictures of text, not text; recognise it with Subtitle Edit and give the .srt",
+            path,
+        )
+    return cues
+
+
+def _read_clock(root: etree._Element) -> _Clock:
+    def number(name: str) -> int | None:
+        match = re.match(r"\s*(\d+)", _attribute(root, name) or "")
+        return int(match.group(1)) or None if match else None
+
+    multiplier = re.findall(r"\d+", _attribute(root, "frameRateMultiplier") or "")
+    ratio = Fraction(int(multiplier[0]), int(multiplier[1]) or 1) if len(multiplier) == 2 else 1
+    frame_rate = number("frameRate")
+    frames = Fraction(frame_rate or 30) * (ratio or 1)
+    ticks = number("tickRate") or (frames * (number("subFrameRate") or 1) if frame_rate else 1)
+    return _Clock(frames_per_s=frames, ticks_per_s=Fraction(ticks))
+
+
+def _walk(
+    element: etree._Element, clock: _Clock, parent_s: float, parent_end_s: float | None
+) -> Iterator[Cue]:
+    """The cues under an element whose parent's time runs from `parent_s` to `parent_end_s`."""
+    begin_s, end_s = _interval(element, clock, parent_s, parent_end_s)
+    if _attribute(element, "role") in _SILENT_ROLES:
+        return
+    if _local_name(element) == "p" and not _has_timed_children(element):
+        text = _text_of(element).strip()
+        if text:
+            end = end_s if end_s is not None else begin_s + reading_time_s(text)
+            speaker = _attribute(element, "agent")
+            yield Cue(start_s=begin_s, end_s=end, text=text, speaker=speaker)
+        return
+    if _local_name(element) == "span" and _is_timed(element):
+        text = _text_of(element).strip()
+        if text and end_s is not None:
+            yield Cue(start_s=begin_s, end_s=end_s, text=text)
+        return
+    in_turn = _attribute(element, "timeContainer") == "seq"
+    cursor_s = begin_s
+    for child in element:
+        if isinstance(child.tag, str):
+            yield from _walk(child, clock, cursor_s if in_turn else begin_s, end_s)
+            if in_turn:
+                cursor_s = _interval(child, clock, cursor_s, end_s)[1] or cursor_s
+
+
+def _interval(
+    element: etree._Element, clock: _Clock, parent_s: float, parent_end_s: float | None
+) -> tuple[float, float | None]:
+    """When an element is shown; its times count from its parent's beginning."""
+    own_begin = clock.seconds(_attribute(element, "begin") or "") or 0.0
+    own_end = clock.seconds(_attribute(element, "end") or "")
+    length = clock.seconds(_attribute(element, "dur") or "")
+    # Some writers give absolute times inside a timed parent; then the sum falls behind its end.
+    if parent_end_s is not None and parent_s + own_begin >= parent_end_s > own_begin >= parent_s:
+        parent_s = 0.0
+    begin_s = parent_s + own_begin
+    ends = [parent_end_s]
+    if own_end is not None:
+        ends.append(parent_s + own_end)
+    if length is not None:
+        ends.append(begin_s + length)
+    return begin_s, min((end for end in ends if end is not None), default=None)
+
+
+def _text_of(element: etree._Element) -> str:
+    """The text under an element: white space squeezed, `<br/>` as a line feed."""
+    if _local_name(element) == "metadata" or _attribute(element, "role") in _SILENT_ROLES:
+        return ""
+    parts = [_squeeze(element.text)]
+    for child in element:
+        if isinstance(child.tag, str):
+            parts.append("\n" if _local_name(child) == "br" else _text_of(child))
+        parts.append(_squeeze(child.tail))
+    return "".join(parts)
+
+
+def _squeeze(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text or "")
+
+
+def _has_timed_children(element: etree._Element) -> bool:
+    return any(_local_name(e) == "span" and _is_timed(e) for e in element.iterdescendants())
+
+
+def _is_timed(element: etree._Element) -> bool:
+    return any(_attribute(element, name) for name in ("begin", "end", "dur"))
+
+
+def _local_name(element: etree._Element) -> str:
+    return _without_namespace(element.tag) if isinstance(element.tag, str) else ""
+
+
+def _without_namespace(name: str) -> str:
+    """The name after `{uri}` or `prefix:`; broken documents do not declare their prefixes."""
+    return re.split(r"[}:]", name)[-1]
+
+
+def _attribute(element: etree._Element, name: str) -> str | None:
+    """An attribute by its local name: writers disagree about the namespace."""
+    for key, value in element.attrib.items():
+        if _without_namespace(str(key)) == name:
+            return str(value)
+    return None

@@ -1,0 +1,1 @@
+"""Videos → shots, frames and text tracks."""
