@@ -312,7 +312,7 @@ def write_page(lines: list[str]) -> None:
     """The table as a page of the documentation."""
     page = (
         "# Speed and memory\n\n"
-        f"Made by `make bench` on {os.cpu_count()} cores. Times differ from machine to machine; the "
+        f"Made by `make bench` on {os.cpu_count()} cores. Times differ between machines; the "
         "ratios, taken in one run, are what counts. `growth`: against the size before, which has a "
         "quarter of the cells. A reference marked `~` ran on a sample and was scaled up. `paper`: "
         "the paper's table of running times. The best path and the marginals are exact, over the "

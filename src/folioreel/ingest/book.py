@@ -12,6 +12,7 @@ from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.headings import heading_level, is_numbered
 from folioreel.ingest.books.matter import drop_matter
+from folioreel.ingest.signatures import describe_known
 from folioreel.ingest.source import file_sha256, read_bytes
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
@@ -41,24 +42,6 @@ _SUFFIXES = {
     ".fbz": "fb2",
     ".pdf": "pdf",
 }
-_FOREIGN = {
-    b"BOOKMOBI": "a Kindle book (MOBI or AZW)",
-    b"\xd0\xcf\x11\xe0": "an old Word document",
-    b"{\\rtf": "an RTF document",
-    b"TPZ": "a Kindle Topaz book",
-    b"ITSF": "a Windows help file (CHM)",
-    b"AT&TFORM": "a DjVu scan",
-    b"Rar!": "a RAR archive",
-    b"7z\xbc\xaf": "a 7-Zip archive",
-    b"\x1f\x8b": "a gzip archive",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"\x89PNG": "a PNG picture",
-    b"\x1aE\xdf\xa3": "a Matroska video",
-    b"ID3": "an audio file",
-    b"RIFF": "a video or audio file",
-    b"\x00\x00\x00\x18ftyp": "an MP4 video",
-    b"\x00\x00\x00\x20ftyp": "an MP4 video",
-}
 
 
 def load_book(path: Path | str) -> Book:
@@ -82,13 +65,12 @@ def detect_format(path: Path) -> str:
         return "pdf"
     if head.startswith(b"PK"):
         return _zip_format(path)
-    for magic, name in _FOREIGN.items():
-        if magic in data[60:68] or head.startswith(magic):
-            raise UnknownFormatError(
-                f"is {name}; give the book as EPUB, PDF, FB2, HTML, Markdown or plain text "
-                "(Calibre converts most books to EPUB)",
-                path,
-            )
+    if (kind := describe_known(data)) is not None:
+        raise UnknownFormatError(
+            f"is {kind}; give the book as EPUB, PDF, FB2, HTML, Markdown or plain text "
+            "(Calibre converts most books to EPUB)",
+            path,
+        )
     start = head.lstrip(b"\xef\xbb\xbf \r\n\t").lower()
     if b"<fictionbook" in data[:4096].lower():
         return "fb2"

@@ -19,6 +19,9 @@ _MAGIC = (
     (b"MZ", "a Windows program"),
     (b"\x7fELF", "a program"),
     (b"SQLite format 3", "a database"),
+    (b"TPZ", "a Kindle book (Topaz)"),
+    (b"ITSF", "a Windows help file (CHM)"),
+    (b"AT&TFORM", "a DjVu scan"),
 )
 _VIDEO_MAGIC = (
     (4, b"ftyp", "an MP4 video"),
@@ -55,10 +58,23 @@ def describe_video(data: bytes) -> str | None:
 
 def describe_file(data: bytes) -> str:
     """What a file that is not what was asked for seems to be, in words."""
+    if (known := describe_known(data)) is not None:
+        return known
+    if data[3:6] == b"STL" and data[6:8].isdigit():
+        return "EBU STL subtitles (convert them with Subtitle Edit)"
+    if b"\x00" in data[:4096]:
+        return "a binary file of unknown kind"
+    return _describe_text(data[:4096])
+
+
+def describe_known(data: bytes) -> str | None:
+    """The kind of file that shows itself by its first bytes, or None."""
     if (video := describe_video(data)) is not None:
         return video
     if data.startswith(b"PK\x03\x04"):
         return _describe_zip(data)
+    if data[60:68] == b"BOOKMOBI":
+        return "a Kindle book (MOBI or AZW)"
     if data[:4] == b"RIFF":
         return {b"WEBP": "a WebP picture", b"WAVE": "a WAV recording"}.get(
             data[8:12], "a RIFF file"
@@ -66,11 +82,7 @@ def describe_file(data: bytes) -> str:
     for magic, name in _MAGIC:
         if data.startswith(magic):
             return name
-    if data[3:6] == b"STL" and data[6:8].isdigit():
-        return "EBU STL subtitles (convert them with Subtitle Edit)"
-    if b"\x00" in data[:4096]:
-        return "a binary file of unknown kind"
-    return _describe_text(data[:4096])
+    return None
 
 
 def _describe_zip(data: bytes) -> str:
