@@ -208,12 +208,22 @@ def marginals_reference(moments: int, sentences: int) -> float:
     return timed(steps) * 2 * (moments - 1) / 3
 
 
+def align(moments: int, sentences: int) -> float:
+    """Everything from texts to links."""
+    from folioreel.align.aligner import Aligner
+
+    aligner = Aligner.load()
+    small, pair = make_pair(20, 30), make_pair(moments, sentences)
+    return timed(lambda: aligner.align(*pair), lambda: aligner.align(*small))
+
+
 PARTS: dict[str, tuple[Callable[[int, int], float], Callable[[int, int], float] | None, str]] = {
     "bleu": (bleu, bleu_reference, "~NLTK in a loop"),
     "tfidf": (tfidf, tfidf_reference, "scikit-learn"),
     "measures": (measures, None, ""),
     "map": (map_path, map_reference, "~NumPy"),
     "marginals": (marginals, marginals_reference, "~NumPy"),
+    "align": (align, None, ""),
 }
 
 

@@ -44,6 +44,9 @@ LAYOUTS = {
     "indented by tabs": "\n".join(
         "\t" + wrap(text * 2) for text in (FIRST + " ", SECOND + " ", THIRD + " ")
     ),
+    "short last lines": "\n".join(
+        wrap(f"{text} {text} {text} {text}", 48) for text in (FIRST, SECOND, THIRD)
+    ),
     "double-spaced": "\n\n\n".join(
         wrap(text * 2).replace("\n", "\n\n") for text in (FIRST + " ", SECOND + " ", THIRD + " ")
     ),
@@ -175,6 +178,33 @@ def test_chapters(tmp_path, headings, titles):
     book = read(tmp_path, "".join(chapter(*heading) for heading in headings))
     assert [c.title for c in book.chapters] == titles
     assert [len(c.paragraphs) for c in book.chapters] == [2] * len(titles)
+
+
+def test_chapter_lines_need_no_blank_lines(tmp_path):
+    text = "".join(f"CHAPTER {n}\n{wrap(FIRST)}\n\n{wrap(SECOND)}\n" for n in ("I", "II", "III"))
+    book = read(tmp_path, text)
+    assert [c.title for c in book.chapters] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+    assert paragraphs_of(book) == [FIRST, SECOND] * 3
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        ("I", "II", "III"),
+        ("1. Black Monday", "2. A Grand Scene"),
+        ("One - A TRAVELLER", "Two - AN APPEAL"),
+    ],
+)
+def test_numbers_head_chapters_where_all_gaps_are_alike(tmp_path, headings):
+    body = f"{FIRST}\n\n{SECOND}\n\n" * 40
+    book = read(tmp_path, "THE FERRY\n\n" + "".join(f"{h}\n\n{body}" for h in headings))
+    assert [c.title for c in book.chapters] == list(headings)
+
+
+def test_a_chapter_may_be_called_the_end(tmp_path):
+    story = "".join(chapter(f"CHAPTER {n}") for n in ("I", "II", "III"))
+    book = read(tmp_path, story + chapter("CHAPTER IV", "THE END"))
+    assert paragraphs_of(book) == [FIRST, SECOND] * 4
 
 
 def test_heading_with_its_text_right_below(tmp_path):

@@ -38,6 +38,11 @@ _CHAPTER = re.compile(
 _NAMED_SECTION = re.compile(rf"^(?:the\s+)?(?:{_NAMED})\b[.:—–-]*{_TITLE}\s*$", re.IGNORECASE)
 _BARE_NUMBER = re.compile(rf"^[\[(§—-]*\s*(?:{_ROMAN}|\d{{1,3}})\s*[.)\]—-]*$")
 _NUMBERED_TITLE = re.compile(rf"^(?:{_ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'A-ZÀ-ÞА-Я].{{1,80}}$")
+_WORD_NUMBERED = re.compile(
+    rf"^(?:{'|'.join(word.capitalize() for word in _NUMBER_WORDS)})(?:-\w+)?\s*[.:—–-]\s*"
+    r"[A-ZÀ-Þ][^a-zà-ÿ]{2,80}$"
+)
+_CHAPTER_LINE = re.compile(rf"^chapter\s+(?:the\s+)?{_NUMBER}\s*[.:]?$", re.IGNORECASE)
 _PART = re.compile(rf"^(?:the\s+)?(?:{_UPPER_WORD})\b", re.IGNORECASE)
 _BREAK = re.compile(r"^\s*(?:[*#~=_•·—–+oO-]\s*){1,}$|^\s*(?:\*\s*){2,}$|^\s*[⁂❦❧☙]\s*$")
 
@@ -61,10 +66,23 @@ def is_strong_heading(text: str) -> bool:
 def is_numbered(text: str) -> bool:
     """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
     text = text.strip(" _*=")
-    return is_strong_heading(text) or bool(_BARE_NUMBER.match(text) or _NUMBERED_TITLE.match(text))
+    forms = (_BARE_NUMBER, _NUMBERED_TITLE, _WORD_NUMBERED)
+    return is_strong_heading(text) or any(form.match(text) for form in forms)
 
 
-def is_weak_heading(text: str, *, blank_before: int, indented: bool, new_page: bool) -> bool:
+def is_chapter_line(text: str) -> bool:
+    """Whether a line holds `CHAPTER II` and nothing else: a heading even without blank lines."""
+    return bool(_CHAPTER_LINE.match(text.strip(" _*=")))
+
+
+def is_weak_heading(
+    text: str,
+    *,
+    blank_before: int,
+    indented: bool,
+    new_page: bool,
+    evenly_spaced: bool = False,
+) -> bool:
     """Whether a line heads a chapter by how it stands: a number, capitals, or the paper's rule.
 
     Args:
@@ -72,14 +90,15 @@ def is_weak_heading(text: str, *, blank_before: int, indented: bool, new_page: b
         blank_before: Blank lines above it.
         indented: It is set in from the margin, or centred.
         new_page: A form feed stands above it.
+        evenly_spaced: The file leaves one blank line everywhere, so that none sets a heading off.
     """
     text = text.strip(" _*=")
     if not text or len(text.split()) > _LONGEST_TITLE_WORDS or is_break(text):
         return False
     set_off = new_page or blank_before >= 2
-    if set_off and (_BARE_NUMBER.match(text) or _NUMBERED_TITLE.match(text)):
+    if set_off and (is_numbered(text) or _is_capitals(text)):
         return True
-    if set_off and _is_capitals(text):
+    if evenly_spaced and is_numbered(text) and (len(text) < 8 or text[-1] not in _END_MARKS):
         return True
     # The paper: "a chapter title has indentation, starts on a new page, and does not end with an
     # end symbol". Plain text shows a new page by a form feed or by four blank lines.

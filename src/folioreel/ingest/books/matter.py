@@ -30,7 +30,8 @@ _FOOTNOTE = re.compile(r"^\[(?:\d{1,3}|[*†‡])\]\s|^\[?footnotes?\b|^(?:\*|�
 _MATTER_TITLE = re.compile(
     r"^(?:the\s+|a\s+)?(?:table of )?(?:contents|illustrations|"
     r"list of (?:illustrations|plates|maps|chapters)|"
-    r"transcriber[’']?s?[’']? notes?|editor[’']?s? (?:note|preface)|publisher[’']?s? note|"
+    r"transcriber[’']?s?[’']? notes?|(?:pg|etext) editor[’']?s bookmarks|"
+    r"editor[’']?s? (?:note|preface)|publisher[’']?s? note|"
     r"(?:author[’']?s? )?preface(?: to\b.*)?|foreword|acknowledge?ments?|dedication|copyright|"
     r"about the authors?|also by\b.*|other books by\b.*|by the same author|works by\b.*|"
     r"bibliography|index|footnotes|endnotes|notes|glossary|errata|advertisements?|praise for\b.*|"
@@ -186,7 +187,9 @@ def _first_chapter(blocks: list[Block]) -> int:
 def _drop_after_end(blocks: list[Block], left_out: Counter[str]) -> list[Block]:
     """What follows `THE END` in the last part of a file, unless chapters go on."""
     for k in range(3 * len(blocks) // 4, len(blocks)):
-        if _THE_END.match(blocks[k].text):
+        # "CHAPTER XXXIII" above it makes it a chapter's title.
+        titles = k > 0 and blocks[k - 1].kind == "heading"
+        if _THE_END.match(blocks[k].text) and not titles:
             after = blocks[k + 1 :]
             if any(b.kind == "heading" and is_numbered(b.text) for b in after):
                 return blocks

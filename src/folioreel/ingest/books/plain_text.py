@@ -13,17 +13,22 @@ from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.headings import (
     heading_level,
     is_break,
+    is_chapter_line,
     is_strong_heading,
     is_subtitle,
     is_weak_heading,
 )
 from folioreel.ingest.source import decode_text, read_bytes
 
-Layout = Literal["blank lines", "a line each", "indented", "double-spaced"]
+Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
 """How the file parts its paragraphs."""
 
 _NOTE_MARK = re.compile(r"(?<=\S)\[(?:\d{1,3}|[*†‡])\]")
 _EMPHASIS = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
+_NO_TITLE = re.compile(
+    r"[\[(*]|\W*transcriber|(?:by|contents|list of \w+|illustrations|author|title)\W*$",
+    re.IGNORECASE,
+)
 _WRAP_MARGIN = 0.75
 """A line shorter than this share of the page's width is not filled: verse, or a paragraph's end."""
 
@@ -37,6 +42,15 @@ class _Line:
     new_page: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Page:
+    """How the file is set."""
+
+    width: int
+    evenly_spaced: bool
+    """Whether one blank line stands everywhere, so that none sets a heading off."""
+
+
 def read_plain_text(path: Path) -> Manuscript:
     """Read a text file; the layout is detected from the text."""
     return parse_plain_text(decode_text(read_bytes(path), path), default_title=path.stem)
@@ -46,9 +60,10 @@ def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
     """Part a text into headings, paragraphs, verse and breaks."""
     lines = _number_lines(text)
     layout = detect_layout(lines)
+    page = _Page(width=_page_width(lines), evenly_spaced=_is_evenly_spaced(lines))
     blocks: list[Block] = []
     for group in _paragraph_groups(lines, layout):
-        blocks += _classify(group, _page_width(lines), after_heading=_ends_with_heading(blocks))
+        blocks += _classify(group, page, after_heading=_ends_with_heading(blocks))
     title = _stated_title(text) or _first_title(blocks) or default_title
     return Manuscript(title=title, blocks=tuple(blocks))
 
@@ -78,6 +93,10 @@ def _page_width(lines: list[_Line]) -> int:
     return lengths[int(0.95 * (len(lengths) - 1))] if lengths else 0
 
 
+def _is_evenly_spaced(lines: list[_Line]) -> bool:
+    return sum(line.blank_before >= 2 for line in lines[3:]) <= 0.002 * len(lines)
+
+
 def detect_layout(lines: list[_Line]) -> Layout:
     """Tell how paragraphs are parted from how lines are filled, indented and spaced."""
     if len(lines) < 3:
@@ -100,6 +119,10 @@ def detect_layout(lines: list[_Line]) -> Layout:
     ragged = statistics.pstdev([len(line.text) for line in lines]) > 0.45 * width
     if runs < 0.1 * len(lines) and ended > 0.8 * len(lines) and ragged:
         return "a line each"
+    # Filled lines with hardly a gap between them: only a paragraph's last line is short.
+    filled = sum(len(line.text) > _WRAP_MARGIN * width for line in lines)
+    if runs <= max(1, 0.02 * len(lines)) and filled > 0.6 * len(lines):
+        return "short last lines"
     return "blank lines"
 
 
@@ -113,15 +136,20 @@ def _is_double_spaced(lines: list[_Line], width: int) -> bool:
 def _paragraph_groups(lines: list[_Line], layout: Layout) -> Iterator[list[_Line]]:
     """The lines of each paragraph."""
     gap = 2 if layout == "double-spaced" else 1
+    width = _page_width(lines)
     group: list[_Line] = []
     for line in lines:
         starts = (
             line.blank_before >= gap
             or line.new_page
             or layout == "a line each"
+            or is_chapter_line(line.text)
             or (layout in ("indented", "double-spaced") and 0 < line.indent <= 8)
         )
-        if starts and group:
+        if layout == "short last lines" and group:
+            last = group[-1].text
+            starts |= len(last) < 0.85 * width and last[-1] in ".!?”\"'’…:"
+        if group and (starts or is_chapter_line(group[-1].text)):
             yield group
             group = []
         group.append(line)
@@ -129,7 +157,7 @@ def _paragraph_groups(lines: list[_Line], layout: Layout) -> Iterator[list[_Line
         yield group
 
 
-def _classify(group: list[_Line], width: int, *, after_heading: bool) -> list[Block]:
+def _classify(group: list[_Line], page: _Page, *, after_heading: bool) -> list[Block]:
     """One group as blocks: headings stand alone, the rest is a paragraph or verse."""
     first = group[0]
     if len(group) == 1 and is_break(first.text):
@@ -141,13 +169,17 @@ def _classify(group: list[_Line], width: int, *, after_heading: bool) -> list[Bl
         whole = " ".join(line.text for line in group)
         indented = first.indent >= 2
         if is_weak_heading(
-            whole, blank_before=first.blank_before, indented=indented, new_page=first.new_page
+            whole,
+            blank_before=first.blank_before,
+            indented=indented,
+            new_page=first.new_page,
+            evenly_spaced=page.evenly_spaced,
         ) or (after_heading and is_subtitle(whole, blank_before=first.blank_before)):
             return [replace(_block("heading", group), guessed=True)]
     if is_strong_heading(first.text) and len(group) > 1 and first.blank_before >= 1:
         # A heading with its first paragraph right below it.
-        return [_block("heading", group[:1]), _block(_body_kind(group[1:], width), group[1:])]
-    return [_block(_body_kind(group, width), group)]
+        return [_block("heading", group[:1]), _block(_body_kind(group[1:], page.width), group[1:])]
+    return [_block(_body_kind(group, page.width), group)]
 
 
 def _fits_heading(group: list[_Line]) -> bool:
@@ -191,7 +223,7 @@ def _stated_title(text: str) -> str | None:
 
 def _first_title(blocks: list[Block]) -> str | None:
     """The first line of the title page: short, and not the start of a sentence."""
-    named = (b for b in blocks[:8] if b.text[:1] not in "[(*" and "ranscriber" not in b.text[:20])
+    named = (b for b in blocks[:8] if not _NO_TITLE.match(b.text))
     first = next(named, None)
     if first is None or is_strong_heading(first.text) or not first.text[:1].isupper():
         return None
