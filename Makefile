@@ -35,5 +35,5 @@ $(VENV)/user: pyproject.toml
 	touch $@
 
 $(VENV)/developer: $(VENV)/user
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train]'
 	touch $@

@@ -7,7 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "folioreel"
 LAYERS = [
-    {"types", "errors", "config", "progress", "text", "folioreel"},
+    {"types", "errors", "config", "files", "progress", "text", "folioreel"},
     {"ingest", "models"},
     {"similarity"},
     {"align"},

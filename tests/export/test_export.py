@@ -12,9 +12,9 @@ from conftest import make_book, make_film
 from folioreel.align.aligner import Aligner
 from folioreel.errors import InputError
 from folioreel.export.alignment_json import alignment_to_dict, read_alignment, write_alignment
-from folioreel.export.files import replacing, write_text
 from folioreel.export.results import WRITERS, check_folder, write_results
 from folioreel.export.summary import summarize
+from folioreel.files import replacing, write_text
 
 
 @pytest.fixture

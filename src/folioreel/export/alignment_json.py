@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from folioreel.errors import InputError
-from folioreel.export.files import write_text
+from folioreel.files import write_text
 from folioreel.types import Alignment, Link
 
 FORMAT = "folioreel-alignment"

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from folioreel.export.files import replacing
+from folioreel.files import replacing
 from folioreel.types import Alignment
 
 _COLOURS = {"dialogue": "#1f5fa8", "visual": "#d9480f"}

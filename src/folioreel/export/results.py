@@ -8,6 +8,7 @@ from folioreel.errors import InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.picture import write_picture
 from folioreel.export.tables import write_csv, write_srt, write_vtt
+from folioreel.files import make_folder
 from folioreel.types import Alignment
 
 WRITERS = {
@@ -36,10 +37,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
 
 def write_results(alignment: Alignment, folder: Path) -> list[Path]:
     """Write every format into a folder; returns the files."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror or error})", folder) from error
+    make_folder(folder)
     for name, write in WRITERS.items():
         write(alignment, folder / name)
     return [folder / name for name in WRITERS]

@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 
 from folioreel.export.alignment_json import alignment_to_dict
-from folioreel.export.files import write_text
+from folioreel.files import write_text
 from folioreel.types import Alignment, Link
 
 _SRT_WIDTH = 60

@@ -1,0 +1,1 @@
+"""Many books as one: built, read, counted, packed for training."""

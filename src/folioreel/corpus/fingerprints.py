@@ -1,0 +1,142 @@
+"""Which books are the same text: MinHash over runs of five words.
+
+A book's **signature** is the least value of each of 128 hash functions over its runs of words; two
+signatures agree in as large a share as the two books' runs do (Broder 1997). Editions of one novel
+share most of their runs: a change of 2 % of the words leaves 0.83. Over 5,225 pairs of novels by
+one author the share was 0.001 on average, and 0.16 at most, where a third of a book was used again.
+
+Its **sketch** is every 64th run by hash value. It tells how much of a short story lies in a large
+collection, which signatures of books so different in size cannot. Both books of a pair draw the
+same runs, because the choice hangs on the run alone.
+
+This is NumPy of our own, and no library, because the comparison of a book with all others is one
+line of it: with the 11,038 of the paper's corpus it takes 1.4 ms, and needs no index that may miss
+a pair. The hash values are the same on every machine and in every version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]
+
+_RUN_WORDS = 5
+_FUNCTIONS = 128
+_SKETCH_SHARE = 64
+_LEAST_SHARED = 4
+"""Fewer runs in common than this may be a proverb or a quotation."""
+_CHUNK = 4096
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fingerprint:
+    """What is kept of a book's text in order to know it again."""
+
+    signature: NDArray[np.uint32]
+    """(128,)"""
+    sketch: Hashes
+    """Sorted, each value once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likeness:
+    """The book that another one resembles most, and by how much."""
+
+    name: str
+    share: float
+
+
+def fingerprint(words: Iterable[str]) -> Fingerprint:
+    """The fingerprint of a text, given as its words in order."""
+    runs = hash_runs(words)
+    rows = [
+        # Multiplying and keeping the upper half orders the values anew for each function.
+        ((runs[k : k + _CHUNK, None] * _MULTIPLIERS + _ADDENDS) >> np.uint64(32)).min(axis=0)
+        for k in range(0, len(runs), _CHUNK)
+    ]
+    signature = np.min(rows, axis=0) if rows else np.zeros(_FUNCTIONS)
+    return Fingerprint(
+        signature=signature.astype(np.uint32),
+        sketch=runs[runs < np.uint64(2**64 // _SKETCH_SHARE)],
+    )
+
+
+def hash_runs(words: Iterable[str]) -> Hashes:
+    """The hash values of all runs of five words, sorted, each once."""
+    numbers: dict[str, int] = {}
+    order = np.fromiter((numbers.setdefault(word, len(numbers)) for word in words), dtype=np.int64)
+    hashes = np.fromiter(map(_hash_word, numbers), dtype=np.uint64, count=len(numbers))[order]
+    length = min(_RUN_WORDS, len(hashes))
+    runs = np.zeros(len(hashes) - length + 1 if length else 0, dtype=np.uint64)
+    for k in range(length):  # a polynomial in the words of the run, modulo 2⁶⁴
+        runs = runs * _BASE + hashes[k : k + len(runs)]
+    return np.unique(_mix(runs))
+
+
+class SignatureIndex:
+    """Many books' signatures, to be asked which of them a text is an edition of."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._signatures = np.zeros((16, _FUNCTIONS), dtype=np.uint32)  # with room to grow
+
+    def add(self, name: str, signature: NDArray[np.uint32]) -> None:
+        """Add a book."""
+        if len(self._names) == len(self._signatures):
+            self._signatures = np.concatenate([self._signatures, np.zeros_like(self._signatures)])
+        self._signatures[len(self._names)] = signature
+        self._names.append(name)
+
+    def find_likeness(self, signature: NDArray[np.uint32]) -> Likeness | None:
+        """The most similar book, the first of equals."""
+        if not self._names:
+            return None
+        # (books, 128) -> (books,)
+        shares = (self._signatures[: len(self._names)] == signature).mean(axis=1)
+        best = int(shares.argmax())
+        return Likeness(name=self._names[best], share=float(shares[best]))
+
+
+class SketchIndex:
+    """Some books' sketches, to be asked how much of one of them a text holds."""
+
+    def __init__(self, sketches: Mapping[str, Hashes]) -> None:
+        self._names = list(sketches)
+        self._sizes = np.array([len(sketch) for sketch in sketches.values()], dtype=np.int64)
+        self._hashes = np.concatenate([np.zeros(0, dtype=np.uint64), *sketches.values()])
+        self._owners = np.repeat(np.arange(len(sketches)), self._sizes)
+
+    def find_likeness(self, sketch: Hashes) -> Likeness | None:
+        """The book that shares most with a text, as a share of the shorter of the two."""
+        if not self._names:
+            return None
+        found = self._owners[np.isin(self._hashes, sketch)]
+        shared = np.bincount(found, minlength=len(self._names))
+        shared[shared < _LEAST_SHARED] = 0
+        shares = shared / np.maximum(np.minimum(self._sizes, len(sketch)), 1)
+        best = int(shares.argmax())
+        return Likeness(name=self._names[best], share=float(shares[best]))
+
+
+def _hash_word(word: str) -> int:
+    digest = hashlib.blake2b(word.encode("utf-8", errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _mix(values: Hashes) -> Hashes:
+    """Spread values evenly over 64 bits (the finaliser of SplitMix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Hashes = values ^ (values >> np.uint64(31))
+    return mixed
+
+
+# Constants of our own making, as the streams of random generators may change between versions.
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIERS = _mix(np.arange(1, _FUNCTIONS + 1, dtype=np.uint64)) | np.uint64(1)  # (128,), odd
+_ADDENDS = _mix(np.arange(1001, _FUNCTIONS + 1001, dtype=np.uint64))  # (128,)

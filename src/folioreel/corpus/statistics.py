@@ -1,0 +1,87 @@
+"""The paper's table of its corpus (table 2): books, sentences, words, unique words, lengths.
+
+Words are those of `folioreel.text.tokenize`: punctuation marks are no words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from folioreel.corpus.reader import Corpus
+from folioreel.corpus.records import STATUSES
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.text import tokenize
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusStatistics:
+    """What a corpus holds, and how many books were left out of it for each reason."""
+
+    books: int
+    sentences: int
+    words: int
+    unique_words: int
+    mean_sentence_words: float
+    median_sentence_words: float
+    left_out: dict[str, int]
+    """Status → number of books: `short`, `duplicate`, `held out`, `unreadable`."""
+
+    def table(self) -> str:
+        """The table as text, one row a figure."""
+        rows = [
+            ("books", f"{self.books:,}"),
+            ("sentences", f"{self.sentences:,}"),
+            ("words", f"{self.words:,}"),
+            ("unique words", f"{self.unique_words:,}"),
+            ("mean words per sentence", f"{self.mean_sentence_words:.1f}"),
+            ("median words per sentence", f"{self.median_sentence_words:g}"),
+        ]
+        rows += [(f"left out: {status}", f"{count:,}") for status, count in self.left_out.items()]
+        width = max(len(name) for name, _ in rows)
+        figures = max(len(figure) for _, figure in rows)
+        return "\n".join(f"{name:<{width}}  {figure:>{figures}}" for name, figure in rows)
+
+
+def measure_corpus(
+    corpus: Corpus, progress: ProgressCallback = ignore_progress
+) -> CorpusStatistics:
+    """Count a corpus in one pass over it.
+
+    Raises:
+        InputError: A book's file is missing or damaged.
+    """
+    unique: set[str] = set()
+    lengths: Counter[int] = Counter()  # words in a sentence -> sentences
+    for done, book in enumerate(corpus.read_books(), 1):
+        for text in book.text.texts:
+            words = tokenize(text)
+            unique.update(words)
+            lengths[len(words)] += 1
+        progress(Progress(stage="counting words", done=done, total=len(corpus.books)))
+    sentences = lengths.total()
+    words_in_all = sum(length * count for length, count in lengths.items())
+    ends = Counter(book.status for book in corpus.left_out)
+    return CorpusStatistics(
+        books=len(corpus.books),
+        sentences=sentences,
+        words=words_in_all,
+        unique_words=len(unique),
+        mean_sentence_words=words_in_all / max(1, sentences),
+        median_sentence_words=median_of_histogram(lengths),
+        left_out={status: ends[status] for status in STATUSES if status != "kept"},
+    )
+
+
+def median_of_histogram(histogram: Counter[int]) -> float:
+    """The exact median of values that were counted, 0 if there are none."""
+    total = histogram.total()
+    if total == 0:
+        return 0.0
+    middles = ((total - 1) // 2, total // 2)  # one place if the number is odd, two if even
+    found = []
+    passed = 0
+    for value in sorted(histogram):
+        found += [value for middle in middles if passed <= middle < passed + histogram[value]]
+        passed += histogram[value]
+    return sum(found) / 2

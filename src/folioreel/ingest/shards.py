@@ -1,0 +1,84 @@
+"""Sentences as flat arrays of numbers: a file that NumPy alone reads, for training machines.
+
+A shard is a `.npz` file with the arrays
+
+```
+tokens     uint16 (tokens,)     the ids of all its sentences, one after the other, no end marks
+lengths    uint16 (sentences,)  how many tokens each sentence has
+books      int64  (books + 1,)  where each book begins among the shard's sentences, and the end
+book_ids   str    (books,)      the books' ids in the corpus
+firsts     int64  (books,)      the index in its book of each book's first sentence here
+```
+A book lies in one shard, unless it is larger than a shard. Order is kept: the sentence after
+another in a book is the one after it here.
+
+Imports nothing but NumPy, the standard library and this package's errors.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel.errors import InputError
+
+_ARRAYS = ("tokens", "lengths", "books", "book_ids", "firsts")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shard:
+    """Sentences of whole books, as numbers."""
+
+    tokens: NDArray[np.uint16]
+    lengths: NDArray[np.uint16]
+    books: NDArray[np.int64]
+    book_ids: NDArray[np.str_]
+    firsts: NDArray[np.int64]
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each sentence begins in `tokens`, and the end: (sentences + 1,)."""
+        ends = np.cumsum(self.lengths, dtype=np.int64)
+        return np.concatenate([np.zeros(1, dtype=np.int64), ends])
+
+    def sentence(self, index: int) -> NDArray[np.uint16]:
+        """The ids of one sentence."""
+        return self.tokens[self.offsets[index] : self.offsets[index + 1]]
+
+
+def load_shard(path: Path | str) -> Shard:
+    """Read a shard.
+
+    Raises:
+        InputError: The file is missing, damaged, or something else.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            shard = Shard(**{name: arrays[name] for name in _ARRAYS})
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"cannot be read as a shard ({error})", path) from error
+    whole = (
+        shard.tokens.dtype == np.uint16
+        and shard.offsets[-1] == len(shard.tokens)
+        and shard.books[-1] == len(shard.lengths)
+        and len(shard.books) - 1 == len(shard.book_ids) == len(shard.firsts)
+    )
+    if not whole:
+        raise InputError("is damaged: its arrays do not fit one another", path)
+    return shard
+
+
+def encode_shard(shard: Shard, *, compress: bool = True) -> bytes:
+    """A shard as the bytes of its file; equal shards give equal bytes."""
+    buffer = io.BytesIO()
+    save = np.savez_compressed if compress else np.savez
+    save(buffer, **{name: getattr(shard, name) for name in _ARRAYS})
+    return buffer.getvalue()

@@ -1,0 +1,1 @@
+"""The networks in PyTorch, one file each, and how they are fitted."""

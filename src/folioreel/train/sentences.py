@@ -1,0 +1,256 @@
+"""Fitting skip-thoughts: batches out of packed books, the loop, checkpoints (paper, section 4.1).
+
+Imports nothing but NumPy and PyTorch beside this package's light modules, so that it runs on a bare
+training machine.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from folioreel.errors import ConfigError
+from folioreel.models.vocabulary import END, PADDING
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig, Triples
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How a model is fitted."""
+
+    model: SkipThoughtConfig
+    batch: int = 512
+    """Sentences a step."""
+    steps: int = 100_000
+    learning_rate: float = 1e-3
+    warm_up: int = 500
+    """Steps until the full learning rate; it then falls to a twentieth along a cosine."""
+    largest_gradient: float = 10.0
+    """Norm that gradients are clipped to, as in the skip-thoughts paper."""
+    longest: int = 40
+    """Words of a sentence that are read and written; the rest is cut."""
+    pool: int = 256
+    """Batches that are drawn together and sorted by length, so that little is padding."""
+    held_out_books: int = 10
+    """Books, the last ones, whose sentences are never trained on."""
+    seed: int = 0
+
+
+class Books:
+    """Packed sentences on the training device, and triples of neighbours out of them."""
+
+    def __init__(
+        self,
+        tokens: NDArray[np.uint16],
+        offsets: NDArray[np.int64],
+        book_of: NDArray[np.int64],
+        device: torch.device,
+    ) -> None:
+        """Keep all tokens on the device: 46 million words are 184 MB.
+
+        Args:
+            tokens: The ids of all sentences, one after the other.
+            offsets: Where each sentence begins, and at the end their number of tokens.
+            book_of: The book of each sentence.
+            device: Where training happens.
+        """
+        self.tokens = torch.from_numpy(tokens.astype(np.int32)).to(device)
+        self.offsets = torch.from_numpy(offsets).to(device)
+        self.lengths = np.diff(offsets)
+        self.book_of = book_of
+        self.device = device
+
+    def middles(self, books: range) -> NDArray[np.int64]:
+        """Sentences that have both neighbours in their own book, in some books."""
+        inner = (self.book_of[:-2] == self.book_of[1:-1]) & (self.book_of[1:-1] == self.book_of[2:])
+        chosen = (self.book_of >= books.start) & (self.book_of < books.stop)
+        return np.flatnonzero(inner & chosen[1:-1]) + 1
+
+    def triples(self, middles: NDArray[np.int64], longest: int) -> Triples:
+        """The batch of some sentences with their neighbours."""
+        at = torch.from_numpy(middles).to(self.device, non_blocking=True)
+        width = int(min(self.lengths[middles].max(), longest))
+        middle, lengths = self._gather(at, width)
+        sides = []
+        for side in (-1, 1):
+            width = int(min(self.lengths[middles + side].max(), longest))
+            ids, ends = self._gather(at + side, width)
+            ids = torch.nn.functional.pad(ids, (0, 1))
+            sides.append(ids.scatter(1, ends[:, None], END))
+        return Triples(middle=middle, lengths=lengths, before=sides[0], after=sides[1])
+
+    def _gather(self, sentences: Tensor, width: int) -> tuple[Tensor, Tensor]:
+        starts = self.offsets[sentences]
+        lengths = (self.offsets[sentences + 1] - starts).clamp(max=width)
+        places = torch.arange(width, device=self.device)
+        index = (starts[:, None] + places).clamp(max=self.tokens.shape[0] - 1)
+        ids = self.tokens[index].long()
+        return ids.masked_fill(places >= lengths[:, None], PADDING), lengths
+
+
+def batches(
+    books: Books, middles: NDArray[np.int64], config: TrainingConfig, first: int
+) -> Iterator[Triples]:
+    """Endless batches of like lengths; the order depends on the seed and the step alone."""
+    step = first - first % config.pool
+    while True:
+        rng = np.random.default_rng((config.seed, step))
+        drawn = rng.choice(middles, (config.pool * config.batch,))
+        order = np.argsort(_lengths_key(books, drawn, config.longest), kind="stable")
+        pool = drawn[order].reshape(config.pool, config.batch)[rng.permutation(config.pool)]
+        for row in pool[max(0, first - step) :]:
+            yield books.triples(row, config.longest)
+        step += config.pool
+        first = step
+
+
+def _lengths_key(books: Books, drawn: NDArray[np.int64], longest: int) -> NDArray[np.int64]:
+    """Sort by the longer neighbour first, since decoding costs most."""
+    capped = np.minimum(books.lengths, longest)
+    sides = np.maximum(capped[drawn - 1], capped[drawn + 1])
+    return sides // 4 * (longest + 1) + capped[drawn]
+
+
+class Training:
+    """One run: model, optimiser, step count; it can be saved and taken up again."""
+
+    def __init__(self, config: TrainingConfig, device: torch.device) -> None:
+        torch.manual_seed(config.seed)
+        self.config = config
+        self.device = device
+        self.model = SkipThought(config.model).to(device)
+        fused = device.type == "cuda"
+        self.optimizer = torch.optim.Adam(self.model.parameters(), fused=fused)
+        self.step = 0
+        self.log: list[dict[str, float]] = []
+
+    def save(self, path: Path) -> None:
+        """Everything that is needed to go on as if nothing had happened."""
+        temporary = path.with_suffix(".partial")
+        state = {
+            "config": asdict(self.config),
+            "step": self.step,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "log": self.log,
+        }
+        torch.save(state, temporary)
+        temporary.replace(path)
+
+    def load(self, path: Path) -> None:
+        """Take up a run; a checkpoint of another configuration is refused."""
+        state = torch.load(path, map_location=self.device, weights_only=True)
+        ours, theirs = asdict(self.config), state["config"]
+        differing = {key for key in ours if ours[key] != theirs.get(key)}
+        if differing:
+            detail = "; ".join(f"{k}: {theirs.get(k)} there, {ours[k]} here" for k in differing)
+            raise ConfigError(f"{path} is a checkpoint of another configuration ({detail})")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.step, self.log = state["step"], state["log"]
+
+    def rate(self) -> float:
+        """The learning rate of the present step."""
+        config = self.config
+        if self.step < config.warm_up:
+            return config.learning_rate * (self.step + 1) / config.warm_up
+        done = (self.step - config.warm_up) / max(1, config.steps - config.warm_up)
+        return config.learning_rate * (0.05 + 0.95 * (1 + math.cos(math.pi * min(1.0, done))) / 2)
+
+    def _mixed_precision(self) -> torch.autocast:
+        """Half-width products on a GPU; a CPU is slower with them."""
+        on_gpu = self.device.type == "cuda"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=on_gpu)
+
+    def learn(self, triples: Triples) -> Tensor:
+        """One step down the sum of both negative log-likelihoods."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate()
+        with self._mixed_precision():
+            before, after = self.model(triples)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss: Tensor = before + after
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.largest_gradient)
+        self.optimizer.step()
+        self.step += 1
+        return loss.detach()
+
+    @torch.no_grad()
+    def perplexity(self, books: Books, middles: NDArray[np.int64]) -> tuple[float, float]:
+        """Of both decoders on held-out sentences."""
+        self.model.eval()
+        sums = np.zeros(2)
+        rows = np.array_split(middles, max(1, len(middles) // self.config.batch))
+        for row in rows:
+            with self._mixed_precision():
+                losses = self.model(books.triples(row, self.config.longest))
+            sums += [float(loss) for loss in losses]
+        self.model.train()
+        before, after = np.exp(sums / len(rows))
+        return float(before), float(after)
+
+
+def train(
+    training: Training,
+    books: Books,
+    *,
+    seconds: float,
+    checkpoint: Path | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Train until the steps are done or the time is over; returns what was measured."""
+    config = training.config
+    count = int(books.book_of[-1]) + 1
+    middles = books.middles(range(count - config.held_out_books))
+    held_out = books.middles(range(count - config.held_out_books, count))[::7][:8192]
+    started, first = time.perf_counter(), training.step
+    losses: list[Tensor] = []
+    for triples in batches(books, middles, config, training.step):
+        losses.append(training.learn(triples))
+        if training.step % 1000 == 0 or training.step == config.steps:
+            before, after = training.perplexity(books, held_out)
+            elapsed = time.perf_counter() - started
+            training.log.append(
+                {
+                    "step": training.step,
+                    "loss": float(torch.stack(losses).mean()),
+                    "perplexity_before": before,
+                    "perplexity_after": after,
+                    "seconds": elapsed,
+                }
+            )
+            losses.clear()
+            progress(Progress(stage="training", done=training.step, total=config.steps))
+            if checkpoint is not None and training.step % 5000 == 0:
+                training.save(checkpoint)
+        if training.step >= config.steps or time.perf_counter() - started > seconds:
+            break
+    if books.device.type == "cuda":
+        torch.cuda.synchronize()
+    elapsed = time.perf_counter() - started
+    done = training.step - first
+    mean_length = float(np.minimum(books.lengths[middles], config.longest).mean())
+    return {
+        "steps": done,
+        "seconds": elapsed,
+        "words_per_second": done * config.batch * mean_length / elapsed,
+        "passes": training.step * config.batch / len(middles),
+        "log": training.log,
+    }
+
+
+def save_report(report: dict[str, Any], path: Path) -> None:
+    """What was measured, as JSON."""
+    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
