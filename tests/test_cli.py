@@ -108,6 +108,8 @@ BAD = [
     ("binary.txt", bytes(range(256)) * 9, "binary"),
     ("broken.epub", b"PK\x03\x04 cut short", "EPUB"),
     ("broken.pdf", b"%PDF-1.7 cut short", "PDF"),
+    ("film.srt", b"1\n00:00:01,000 --> 00:00:02,000\nYes.\n", "subtitle file"),
+    ("data.json", b'{"a": 1}', "data"),
     ("russian.txt", "Однажды весною, в час заката.".encode(), "script"),
 ]
 
@@ -147,6 +149,19 @@ def test_a_bad_film_is_one_line_and_exit_1(pair, tmp_path, name, content, says):
     assert says.lower() in last.lower()
 
 
+def test_subtitles_for_a_subtitle_file_make_no_sense(pair):
+    result = run("align", *pair, "--subtitles", "nonsense")
+    assert result.exit_code == 1
+    assert "--subtitles" in result.stderr
+
+
+def test_a_folder_beside_the_video_is_no_subtitle_file(tmp_path):
+    from folioreel.ingest.video.sidecar import find_sidecar
+
+    (tmp_path / "film.srt").mkdir()
+    assert find_sidecar(tmp_path / "film.mp4") is None
+
+
 def test_wrong_usage_is_exit_2(pair):
     assert run("align", pair[0]).exit_code == 2
     assert run("nonsense").exit_code == 2
@@ -163,7 +178,8 @@ def test_every_command_is_documented(name):
     command = main.commands[name]
     context = click.Context(command, info_name=name)
     help_text = command.get_help(context)
-    assert f"folioreel {name}" in help_text, "its help ends with a real example"
+    assert f"\n  folioreel {name}" in help_text, "its help ends with a real example"
+    assert "\\b" not in help_text
     assert f"`folioreel {name}" in (DOCS / "commands.md").read_text(encoding="utf-8")
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.name not in ("out", "as_json"):

@@ -61,6 +61,8 @@ CASES = [
     ["Version 2.5 was better.", "He knew."],
     ["Everyone was kind to me.", "Dazed as I was, I ate."],
     ["He said no.", "Dazed, he left."],
+    ["“No.", "I won't go.”"],
+    ["No.", "Nobody came to No. 7."],
     ["She was taller than I.", "Nobody minded."],
     ["Messrs. Hook and Eye, etc.", "Nobody came."],
     # Outcries that go on.
@@ -138,7 +140,13 @@ def test_tokenize(text, words):
 
 @pytest.mark.parametrize(
     ("text", "script"),
-    [("hello", "LATIN"), ("привет, world", "CYRILLIC"), ("他来了", "CJK"), ("123 …", None)],
+    [
+        ("hello", "LATIN"),
+        ("привет, world", "CYRILLIC"),
+        ("他来了", "CJK"),
+        ("ひらがなの山", "CJK"),
+        ("123 …", None),
+    ],
 )
 def test_dominant_script(text, script):
     assert dominant_script(text) == script

@@ -13,12 +13,13 @@ import click
 
 from folioreel import __version__
 from folioreel.errors import FolioReelError
-from folioreel.progress import Progress, ProgressCallback
+from folioreel.progress import Progress
 
 if TYPE_CHECKING:
-    from folioreel.types import Alignment, Book, Film
+    from folioreel.ingest.video.shot_detectors import DetectorName
+    from folioreel.types import Alignment
 
-_FILE = click.Path(path_type=Path)
+_FILE = click.Path(path_type=Path, readable=False)
 
 
 class _Commands(click.Group):
@@ -32,6 +33,9 @@ class _Commands(click.Group):
             sys.exit(1)
         except BrokenPipeError:
             sys.stderr.close()  # the reader of our output has gone: `folioreel … | head`
+            sys.exit(1)
+        except OSError as error:
+            click.echo(f"folioreel: {_one_line(str(error))}; is the disk full?", err=True)
             sys.exit(1)
 
 
@@ -51,6 +55,13 @@ def main() -> None:
 @click.option("--subtitles", metavar="FILE|TRACK|LANGUAGE", help="Which subtitles to take.")
 @click.option("--preset", default="default", show_default=True, help="default or paper.")
 @click.option("--no-shots", is_flag=True, help="Do not look at the picture: dialogue alone.")
+@click.option(
+    "--detector",
+    type=click.Choice(["adaptive", "transnetv2"]),
+    default="adaptive",
+    show_default=True,
+    help="What finds the shots; transnetv2 needs folioreel[transnetv2].",
+)
 @click.option("--out", type=_FILE, help="Folder for JSON, CSV, VTT, SRT and the picture.")
 @click.option("--force", is_flag=True, help="Replace results that are already in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print alignment.json to stdout.")
@@ -60,11 +71,12 @@ def align(
     subtitles: str | None,
     preset: str,
     no_shots: bool,
+    detector: DetectorName,
     out: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
-    r"""Align FILM (a video, or a subtitle file alone) with BOOK.
+    """Align FILM (a video, or a subtitle file alone) with BOOK.
 
     \b
     folioreel align novel.epub film.mkv --out result
@@ -73,12 +85,19 @@ def align(
     """
     from folioreel.align.aligner import Aligner
     from folioreel.export.results import check_folder, write_results
+    from folioreel.ingest.book import load_book
+    from folioreel.ingest.film import load_film
 
     aligner = Aligner.load(preset)
     if out is not None:
         check_folder(out, force=force)
     with _ProgressBars() as progress:
-        read_book, read_film = _read_pair(book, film, subtitles, not no_shots, progress)
+        read_book = load_book(book)
+        read_film = load_film(
+            film, subtitles=subtitles, shots=not no_shots, detector=detector, progress=progress
+        )
+        _show_notes(book, read_book.notes)
+        _show_notes(film, read_film.notes)
         alignment = aligner.align(read_film, read_book, progress)
     files = write_results(alignment, out) if out is not None else []
     _show_alignment(alignment, files, as_json=as_json)
@@ -89,7 +108,7 @@ def align(
 @click.option("--force", is_flag=True, help="Replace results that are already in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def demo(out: Path, force: bool, as_json: bool) -> None:
-    r"""Align the bundled film with its book, and score the result against judged lines.
+    """Align the bundled film with its book, and score the result against judged lines.
 
     \b
     folioreel demo
@@ -114,7 +133,7 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
 @click.option("--no-shots", is_flag=True, help="Do not look for shots in videos.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
-    r"""Count what books and films hold: the paper's dataset table.
+    """Count what books and films hold: the paper's dataset table.
 
     \b
     folioreel inspect novel.epub film.mkv
@@ -141,7 +160,7 @@ def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
 @click.option("--preset", default="default", show_default=True, help="default or paper.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(dataset: Path, preset: str, as_json: bool) -> None:
-    r"""Align each judged pair in DATASET (a folder of folders) and score it.
+    """Align each judged pair in DATASET (a folder of folders) and score it.
 
     \b
     folioreel evaluate pairs/
@@ -157,19 +176,10 @@ def evaluate(dataset: Path, preset: str, as_json: bool) -> None:
         _show_table(rows)
 
 
-def _read_pair(
-    book: Path, film: Path, subtitles: str | None, shots: bool, progress: ProgressCallback
-) -> tuple[Book, Film]:
-    """Both files; what the readers chose or noticed goes to stderr."""
-    from folioreel.ingest.book import load_book
-    from folioreel.ingest.film import load_film
-
-    read_book = load_book(book)
-    read_film = load_film(film, subtitles=subtitles, shots=shots, progress=progress)
-    for path, notes in ((book, read_book.notes), (film, read_film.notes)):
-        for note in notes:
-            click.echo(f"{path.name}: {note}", err=True)
-    return read_book, read_film
+def _show_notes(path: Path, notes: tuple[str, ...]) -> None:
+    """What a reader chose or noticed."""
+    for note in notes:
+        click.echo(f"{path.name}: {note}", err=True)
 
 
 def _show_alignment(alignment: Alignment, files: list[Path], *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from folioreel.errors import ConfigError
@@ -31,8 +32,13 @@ class ChainConfig:
 
     def __post_init__(self) -> None:
         """Refuse weights that would turn the chain upside down."""
-        if self.sigma <= 0:
-            raise ConfigError(f"chain.sigma must be above 0, not {self.sigma}")
+        for name in ("unary", "pace", "stay", "sigma", "enter", "leave"):
+            weight = float(getattr(self, name))  # an int would compile another kernel
+            if not math.isfinite(weight):
+                raise ConfigError(f"chain.{name} must be a finite number, not {weight}")
+            object.__setattr__(self, name, weight)
+        if self.sigma <= 0 or self.unary <= 0:
+            raise ConfigError("chain.sigma and chain.unary must be above 0")
         if min(self.unary, self.pace, self.stay, self.enter, self.leave) < 0:
             raise ConfigError("the chain's weights must not be negative")
 
@@ -66,6 +72,8 @@ class AlignConfig:
             raise ConfigError(
                 f"unknown measure {', '.join(unknown)}; choose from {', '.join(MEASURES)}"
             )
+        if self.prior_width <= 0 or not all(map(math.isfinite, self.weights.values())):
+            raise ConfigError("prior_width must be above 0, and all weights finite")
         if not self.weights:
             raise ConfigError("no measure was chosen; name at least one")
 
@@ -76,7 +84,8 @@ class AlignConfig:
 
 
 PRESETS: dict[str, AlignConfig] = {"paper": AlignConfig(), "default": AlignConfig()}
-"""Name → settings. `paper` is the paper's method, `default` the best that we can measure."""
+"""Name → settings. `paper` is the paper's method, `default` the best that we can measure; until the
+models of both are built, they are the same."""
 
 
 def preset(name: str) -> AlignConfig:

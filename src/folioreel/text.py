@@ -55,7 +55,8 @@ _CONJUNCTIONS = frozenset(
 
 # Words that sentencex takes for abbreviations, though fiction ends sentences with them.
 _NO_ABBREVIATION = re.compile(
-    r"(?:\b(?:me|no|may|ill|art|ken|fed|miss|ore|arc|mar|ark|brig|con|pa|Pa|Ida|Ken|etc)|[a-z] I)\."
+    r"(?:\b(?:me|no|may|ill|art|ken|fed|miss|ore|arc|mar|ark|brig|con|pa|Pa|Ida|Ken|etc|"
+    r"No(?=\.\s+(?:I\b|[A-Z][a-z'])))|[a-z] I)\."
     r"[\"”’)]*\s+(?=[\"“‘(]?[A-Z])"
 )
 
@@ -63,8 +64,6 @@ _SCRIPT_LANGUAGES = {
     "CYRILLIC": "ru",
     "GREEK": "el",
     "CJK": "zh",
-    "HIRAGANA": "ja",
-    "KATAKANA": "ja",
     "HANGUL": "ko",
     "ARABIC": "ar",
     "HEBREW": "he",
@@ -91,15 +90,12 @@ def tokenize(text: str) -> list[str]:
     return _WORD.findall(folded)
 
 
-def count_words(text: str) -> int:
-    """The number of words, as `tokenize` counts them."""
-    return len(tokenize(text))
-
-
 def dominant_script(text: str) -> str | None:
     """The Unicode script most letters are in (`LATIN`, `CYRILLIC`, `CJK` …), or None."""
     letters = (character for character in text if character.isalpha())
-    scripts = Counter(unicodedata.name(c, "UNKNOWN").split()[0].split("-")[0] for c in letters)
+    names = (unicodedata.name(c, "UNKNOWN").split()[0].split("-")[0] for c in letters)
+    # Japanese mixes three scripts in one sentence.
+    scripts = Counter("CJK" if name in ("HIRAGANA", "KATAKANA") else name for name in names)
     return scripts.most_common(1)[0][0] if scripts else None
 
 

@@ -65,5 +65,12 @@ def test_unknown_names_are_refused():
 
 def test_an_absent_state_can_be_asked_for(film, book):
     config = AlignConfig(chain=ChainConfig(absent=True))
-    links = Aligner(config).align(film, book).links
-    assert len(links) == len(film.moments)
+    alignment = Aligner(config).align(film, book)
+    # The state's score is 0, so a moment with any evidence stays in the book.
+    assert alignment.links[0].in_book
+    away = AlignConfig(weights={"tfidf": 1.0}, chain=ChainConfig(absent=True, enter=0, leave=0))
+    invented = make_film(((1.0, 2.0, "Zebras juggle."), (15.0, 16.0, SENTENCES[8])), shots=False)
+    unlike, quoted = Aligner(away).align(invented, book).links
+    assert not unlike.in_book
+    assert quoted.in_book
+    assert quoted.sentence == 8

@@ -189,6 +189,22 @@ def test_no_path_at_all_is_said(rng):
         decode_chain(chain)
 
 
+def test_marginals_refuse_what_floats_cannot_follow(rng):
+    chain = random_chain(rng, 4, 10)
+    with pytest.raises(AlignmentError, match="too large"):
+        chain_marginals(make_chain(chain.unary * 1000, chain.steps, ChainConfig(unary=1.0)))
+    with pytest.raises(AlignmentError, match="too large"):
+        chain_marginals(make_chain(chain.unary, chain.steps, ChainConfig(pace=800.0)))
+    chain.unary[2] = -np.inf
+    with pytest.raises(AlignmentError, match="no path"):
+        chain_marginals(chain)
+
+
+def test_a_link_outside_the_chain_is_a_mistake(rng):
+    with pytest.raises(ValueError, match="no cell"):
+        fix_links(random_chain(rng, 3, 10), {1: -3})
+
+
 def test_pruning_keeps_to_a_third_of_the_book(rng, film):
     chain = random_chain(rng, len(film.moments), 30)
     pruned = prune_far(chain, film)
@@ -208,7 +224,9 @@ def test_two_runs_are_identical(rng):
     assert np.array_equal(once.probability, again.probability)
 
 
-@pytest.mark.parametrize("setting", [{"sigma": 0}, {"pace": -1}, {"unary": -0.1}, {"enter": -1}])
+@pytest.mark.parametrize(
+    "setting", [{"sigma": 0}, {"pace": -1}, {"unary": 0}, {"enter": -1}, {"sigma": float("nan")}]
+)
 def test_bad_weights(setting):
     with pytest.raises(ConfigError):
         ChainConfig(**setting)

@@ -142,7 +142,7 @@ def test_subtitles_alone(tmp_path: Path) -> None:
     assert (film.title, film.video, film.shots) == ("The Ferry", None, ())
     assert film.duration_s == 1.5
     assert [moment.text for moment in film.moments] == ["From the file."]
-    assert film.notes == ("no video: the film has spoken moments alone",)
+    assert film.notes == ()
 
 
 def test_a_subtitle_file_without_speech(tmp_path: Path, pictures: list[Picture]) -> None:

@@ -13,7 +13,7 @@ from folioreel.align.marginals import chain_marginals
 from folioreel.align.score import score_cells
 from folioreel.config import AlignConfig, preset
 from folioreel.errors import AlignmentError
-from folioreel.models.chain import make_chain, time_steps
+from folioreel.models.chain import ABSENT, make_chain, time_steps
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.text import dominant_script
@@ -50,15 +50,14 @@ class Aligner:
         progress(Progress(stage="chaining", done=1, total=2))
         marginals = chain_marginals(chain)
         progress(Progress(stage="chaining", done=2, total=2))
-        scores = passage_probability(marginals.probability, path.sentences, book)
+        # A moment that is not in the book gets the best guess all the same.
+        guesses = marginals.probability.argmax(axis=1)
+        sentences = np.where(path.sentences == ABSENT, guesses, path.sentences)
+        scores = passage_probability(marginals.probability, sentences, book)
+        present = (path.sentences != ABSENT) & (scores >= self.config.in_book_from)
         links = tuple(
-            Link(
-                moment=i,
-                sentence=int(sentence),
-                score=float(score),
-                in_book=bool(score >= self.config.in_book_from),
-            )
-            for i, (sentence, score) in enumerate(zip(path.sentences, scores, strict=True))
+            Link(moment=i, sentence=int(j), score=float(score), in_book=bool(in_book))
+            for i, (j, score, in_book) in enumerate(zip(sentences, scores, present, strict=True))
         )
         return Alignment(book=book, film=film, links=links, signature=self._signature(path.energy))
 

@@ -9,8 +9,13 @@ predecessor is found again on the way back, for the path alone.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TypeAlias
+
+# The threads meet once a moment. Where something else uses a core, threads that spin while they
+# wait take its time from the very thread they wait for; this must be said before they start.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numba
 import numpy as np

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
+from folioreel.errors import AlignmentError
 from folioreel.models.chain import Chain
 
 _BLOCK = 64
@@ -25,8 +26,8 @@ _TAIL = 1e4
 """Kernel values up to this multiple of the least one are its far tail."""
 _NEGLIGIBLE = 1e-12
 """Sources that together add less than this share are left out of a direct sum."""
-_DEEPEST = -600.0
-"""The least log-weight of a cell against the best of its row that still counts."""
+_WIDEST = 600.0
+"""How far scores and costs may spread, in powers of e; doubles end at some 700."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,8 +42,13 @@ class Marginals:
 
 
 def chain_marginals(chain: Chain) -> Marginals:
-    """Exact posteriors of p(y) ∝ exp(-energy(y)), by forward and backward sums."""
+    """Exact posteriors of p(y) ∝ exp(-energy(y)), by forward and backward sums.
+
+    Raises:
+        AlignmentError: No path is allowed, or the weights are larger than floats can follow.
+    """
     moments, sentences = chain.shape
+    _check_range(chain)
     with ThreadPoolExecutor(max_workers=2) as pool:
         ahead = pool.submit(_messages, chain, 1)
         back = pool.submit(_messages, chain, -1)
@@ -59,15 +65,30 @@ def chain_marginals(chain: Chain) -> Marginals:
     return Marginals(probability=probability, absent=absent, log_partition=log_partition)
 
 
+def _check_range(chain: Chain) -> None:
+    """Refuse weights under which some path that counts would vanish in double precision."""
+    config = chain.config
+    scores = np.where(np.isneginf(chain.unary), np.nan, chain.unary)
+    allowed = ~np.isnan(scores).all(axis=1)
+    if not (allowed | (chain.absent > -np.inf)).all():
+        raise AlignmentError("the fixed links allow no path at all; take some of them back")
+    spread = np.zeros(1)
+    if allowed.any():
+        spread = np.nanmax(scores[allowed], axis=1) - np.nanmin(scores[allowed], axis=1)
+    costs = config.pace + config.stay + (config.enter + config.leave) * config.absent
+    if config.unary * float(spread.max()) + costs > _WIDEST:
+        raise AlignmentError(
+            f"the chain's weights are too large for probabilities (they span e^{_WIDEST:.0f}); "
+            "divide all of them by the same number"
+        )
+
+
 def _weights(chain: Chain, i: int) -> tuple[NDArray[np.float64], float]:
     """Exp of a moment's weighted scores against its best, absent last: (J + 1,); and that best."""
     scores = np.append(chain.unary[i].astype(np.float64), chain.absent[i])
     scores *= chain.config.unary
     peak = float(scores.max())
-    relative = scores - peak
-    weights = np.exp(np.maximum(relative, _DEEPEST))
-    weights[np.isneginf(relative)] = 0.0
-    return weights, peak
+    return np.exp(scores - peak), peak
 
 
 def _messages(chain: Chain, direction: int) -> tuple[NDArray[np.float64], float]:

@@ -46,6 +46,7 @@ def write_picture(alignment: Alignment, path: Path) -> None:
 
 def _draw_links(axes: Axes, alignment: Alignment) -> None:
     film, sentences = alignment.film, len(alignment.book.sentences)
+    drawn = False
     for kind, colour in _COLOURS.items():
         lines, alphas = [], []
         for link in alignment.links:
@@ -60,7 +61,9 @@ def _draw_links(axes: Axes, alignment: Alignment) -> None:
                 LineCollection(lines, colors=colour, alpha=np.array(alphas), linewidths=0.7)
             )
             axes.plot([], [], color=colour, label=kind)
-    axes.legend(loc="upper right", frameon=False, ncols=2, fontsize=9, bbox_to_anchor=(1, 1.12))
+            drawn = True
+    if drawn:
+        axes.legend(loc="upper right", frameon=False, ncols=2, fontsize=9, bbox_to_anchor=(1, 1.12))
 
 
 def _draw_film(axes: Axes, alignment: Alignment) -> None:

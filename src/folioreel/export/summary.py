@@ -19,10 +19,13 @@ def summarize(alignment: Alignment) -> str:
         f"({len(film.subtitles)} spoken sentences, {len(film.shots)} shots)",
         f"{book.title}: {len(book.sentences)} sentences, {len(book.paragraphs)} paragraphs, "
         f"{len(book.chapters)} chapters",
-        f"{in_book} of {len(alignment.links)} moments are in the book; for example:",
-        "",
+        f"{in_book} of {len(alignment.links)} moments are in the book",
     ]
-    for link in _examples(alignment):
+    examples = _examples(alignment)
+    if examples:
+        lines[-1] += "; for example:"
+        lines.append("")
+    for link in examples:
         moment = film.moments[link.moment]
         lines.append(f"  {_clock(moment.start_s)}  {_short(moment.text)}")
         lines.append(f"   {link.score:7.0%}  {_short(book.sentences[link.sentence].text)}")

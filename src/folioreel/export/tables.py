@@ -67,9 +67,11 @@ def write_srt(alignment: Alignment, path: Path) -> None:
 
 def _passages(alignment: Alignment) -> Iterator[tuple[int, list[Link]]]:
     """Runs of links to one sentence; moments that are not in the book are left out."""
-    links = (link for link in alignment.links if link.in_book)
-    for sentence, run in groupby(links, key=lambda link: link.sentence):
-        yield sentence, list(run)
+    for (sentence, in_book), run in groupby(
+        alignment.links, key=lambda link: (link.sentence, link.in_book)
+    ):
+        if in_book:
+            yield sentence, list(run)
 
 
 def _plain(text: str) -> str:

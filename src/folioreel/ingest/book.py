@@ -13,7 +13,8 @@ from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.headings import heading_level, is_numbered
 from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.signatures import describe_known
-from folioreel.ingest.source import file_sha256, read_bytes
+from folioreel.ingest.source import decode_text, file_sha256, read_head
+from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
@@ -59,26 +60,38 @@ def load_book(path: Path | str) -> Book:
 
 def detect_format(path: Path) -> str:
     """The format of a book file, by what it holds first and by its name second."""
-    data = read_bytes(path)
-    head = data[:1024]
-    if head.startswith(b"%PDF") or b"%PDF-" in head:
+    head = read_head(path)
+    if b"%PDF-" in head[:1024]:
         return "pdf"
     if head.startswith(b"PK"):
         return _zip_format(path)
-    if (kind := describe_known(data)) is not None:
+    if (kind := describe_known(head) or _describe_data(head, path)) is not None:
         raise UnknownFormatError(
             f"is {kind}; give the book as EPUB, PDF, FB2, HTML, Markdown or plain text "
             "(Calibre converts most books to EPUB)",
             path,
         )
     start = head.lstrip(b"\xef\xbb\xbf \r\n\t").lower()
-    if b"<fictionbook" in data[:4096].lower():
+    if b"<fictionbook" in head[:4096].lower():
         return "fb2"
     if start.startswith((b"<!doctype html", b"<html")) or (
-        start.startswith(b"<?xml") and b"<html" in data[:4096].lower()
+        start.startswith(b"<?xml") and b"<html" in head[:4096].lower()
     ):
         return "html"
     return _SUFFIXES.get(path.suffix.lower(), "plain text")
+
+
+def _describe_data(head: bytes, path: Path) -> str | None:
+    """The kind of text that is data rather than a story, or None."""
+    if path.suffix.lower() in (".json", ".tsv", ".csv"):
+        return "a table or data file"
+    if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith((b'{"', b'[{"')):
+        return "a JSON document"
+    try:
+        subtitles = guess_format(decode_text(head, path))
+    except InputError:
+        return None  # its reader says what is wrong
+    return f"a subtitle file ({subtitles})" if subtitles else None
 
 
 def _zip_format(path: Path) -> str:
@@ -88,12 +101,16 @@ def _zip_format(path: Path) -> str:
     except (zipfile.BadZipFile, OSError):
         # The EPUB reader tells what is wrong with a broken archive.
         return "fb2" if path.suffix.lower() in (".fbz", ".zip") else "epub"
-    if "META-INF/container.xml" in names or "mimetype" in names:
-        return "epub"
     if any(name.lower().endswith(".fb2") for name in names):
         return "fb2"
-    if "word/document.xml" in names:
-        raise UnknownFormatError("is a Word document; save it as EPUB, HTML or plain text", path)
+    if "word/document.xml" in names or (
+        "content.xml" in names and "META-INF/manifest.xml" in names
+    ):
+        raise UnknownFormatError(
+            "is a document of a word processor; save it as EPUB, HTML or plain text", path
+        )
+    if "META-INF/container.xml" in names or "mimetype" in names:
+        return "epub"
     if path.suffix.lower() == ".epub":
         return "epub"
     raise UnknownFormatError(

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.signatures import describe_bitmap_subtitles
-from folioreel.ingest.source import decode_text, file_sha256
+from folioreel.ingest.source import decode_text, file_sha256, read_head
 from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.video.container import find_video_stream, length_s, open_container
+from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import scan_video
 from folioreel.ingest.video.sidecar import find_sidecar
 from folioreel.ingest.video.sync import check_times
@@ -40,6 +41,7 @@ def load_film(
     path: Path | str,
     subtitles: Path | int | str | None = None,
     shots: bool = True,
+    detector: DetectorName = "adaptive",
     progress: ProgressCallback | None = None,
 ) -> Film:
     """Read a film.
@@ -50,6 +52,7 @@ def load_film(
             video, a language (`en`, `eng`, `English`), or `none`. By default the video's best
             text track, else a subtitle file beside it.
         shots: Whether to find the video's shots, which takes a pass over all its pictures.
+        detector: What finds them: `adaptive`, or `transnetv2` where that package is installed.
         progress: Told how far each stage has come.
 
     Raises:
@@ -58,8 +61,10 @@ def load_film(
     """
     path = Path(path)
     if _is_subtitle_file(path):
+        if subtitles is not None:
+            raise InputError("is a subtitle file itself; leave --subtitles away", path)
         return _load_subtitles_alone(path)
-    return _load_video(path, subtitles, shots, progress)
+    return _load_video(path, subtitles, detector if shots else None, progress)
 
 
 def is_film(path: Path | str) -> bool:
@@ -86,10 +91,12 @@ def _is_subtitle_file(path: Path) -> bool:
     is_called_so = path.suffix.lower() in SUBTITLE_SUFFIXES
     if not path.is_file():
         return is_called_so
-    with path.open("rb") as file:
-        head = file.read(65536)
     try:
-        decode_text(head or b" ", path)
+        head = read_head(path)
+    except InputError:
+        return is_called_so  # the reader of subtitles, or of videos, says what is wrong
+    try:
+        decode_text(head, path)
     except InputError:
         return is_called_so and describe_bitmap_subtitles(head) is not None
     return True
@@ -98,15 +105,15 @@ def _is_subtitle_file(path: Path) -> bool:
 def _load_video(
     path: Path,
     wanted: Path | int | str | None,
-    with_shots: bool,
+    detector: DetectorName | None,
     progress: ProgressCallback | None,
 ) -> Film:
     facts = _read_facts(path)
     dialogue, notes = _find_dialogue(path, wanted, facts, progress)
     shots: tuple[Shot, ...] = ()
     duration_s = facts.duration_s
-    if with_shots:
-        scan = scan_video(path, progress)
+    if detector is not None:
+        scan = scan_video(path, progress, detector)
         shots, duration_s = scan.shots, scan.end_s
         notes += scan.notes
     if dialogue is not None:
@@ -140,7 +147,7 @@ def _load_subtitles_alone(path: Path) -> Film:
         subtitles=dialogue.subtitles,
         path=path,
         sha256=file_sha256(path),
-        notes=("no video: the film has spoken moments alone", *dialogue.notes),
+        notes=dialogue.notes,
     )
 
 
@@ -229,4 +236,4 @@ def _with_notes(dialogue: Dialogue, note: str) -> tuple[Dialogue, list[str]]:
 def _names_file(text: str) -> bool:
     """Whether a wish is a path rather than a language or a number."""
     path = Path(text)
-    return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file()
+    return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text

@@ -25,17 +25,23 @@ _NOT_WESTERN = frozenset(
 
 def read_bytes(path: Path) -> bytes:
     """The whole file, or an error that says why there is none."""
+    return read_head(path, -1)
+
+
+def read_head(path: Path, size: int = 65536) -> bytes:
+    """The first bytes of a file, enough to tell what it is; errors as `read_bytes` has them."""
     if path.is_dir():
         raise InputError("is a folder; give one file", path)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            head = file.read(size)
     except FileNotFoundError:
         raise InputError("no such file; check the path", path) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", path) from error
-    if not data:
+    if not head:
         raise InputError("the file is empty; was its download or copy cut short?", path)
-    return data
+    return head
 
 
 def file_sha256(path: Path) -> str:

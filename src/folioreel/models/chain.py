@@ -89,8 +89,11 @@ def time_steps(film: Film) -> NDArray[np.float64]:
 
 def fix_links(chain: Chain, fixed: Mapping[int, int]) -> Chain:
     """The chain in which some moments are tied to a sentence, or to `ABSENT`."""
+    moments, sentences = chain.shape
     unary, absent = chain.unary.copy(), chain.absent.copy()
     for moment, sentence in fixed.items():
+        if not (0 <= moment < moments and ABSENT <= sentence < sentences):
+            raise ValueError(f"no cell ({moment}, {sentence}) in a chain of {chain.shape}")
         if sentence == ABSENT:
             unary[moment] = -np.inf
             absent[moment] = max(absent[moment], 0.0)

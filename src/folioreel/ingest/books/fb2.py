@@ -13,7 +13,7 @@ from folioreel.ingest.books.blocks import Manuscript
 from folioreel.ingest.books.epub_archive import Archive
 from folioreel.ingest.books.headings import is_break, is_numbered
 from folioreel.ingest.books.html_rules import is_all_bold, tag_of
-from folioreel.ingest.books.trees import Element, clean_text, parse_xml
+from folioreel.ingest.books.trees import Element, clean_text, note_truncation, parse_xml
 from folioreel.ingest.source import read_bytes
 
 _NOTES_BODY = re.compile(r"notes?|comments?|footnotes?|примечани|сноск|коммент", re.IGNORECASE)
@@ -29,7 +29,8 @@ def read_fb2(path: Path) -> Manuscript:
         InputError: The file is missing, broken, no FictionBook, or holds no text.
     """
     data = read_bytes(path)
-    tree = parse_xml(_unpacked(path) if data.startswith(b"PK") else data, path)
+    data = _unpacked(path) if data.startswith(b"PK") else data
+    tree = parse_xml(data, path)
     if tag_of(tree) != "fictionbook":
         raise InputError("is not a FictionBook (FB2); was another file renamed?", path)
     bodies = [node for node in tree if tag_of(node) == "body"]
@@ -48,6 +49,7 @@ def read_fb2(path: Path) -> Manuscript:
         title=_field(tree, "book-title") or path.stem,
         blocks=arrange(pieces),
         language=_field(tree, "lang"),
+        notes=note_truncation(data, b"</fictionbook>"),
     )
 
 

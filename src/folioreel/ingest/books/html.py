@@ -11,7 +11,13 @@ from folioreel.ingest.books.arrange import Piece, arrange
 from folioreel.ingest.books.blocks import Manuscript
 from folioreel.ingest.books.html_blocks import pieces_of
 from folioreel.ingest.books.html_rules import tag_of
-from folioreel.ingest.books.trees import Element, clean_text, decode_markup, parse_html
+from folioreel.ingest.books.trees import (
+    Element,
+    clean_text,
+    decode_markup,
+    note_truncation,
+    parse_html,
+)
 from folioreel.ingest.source import read_bytes
 
 _GUTENBERG_TITLE = re.compile(
@@ -28,7 +34,8 @@ def read_html(path: Path) -> Manuscript:
     Raises:
         InputError: The file is missing, empty, no text, or holds nothing to read.
     """
-    tree = parse_html(decode_markup(read_bytes(path), path))
+    data = read_bytes(path)
+    tree = parse_html(decode_markup(data, path))
     pieces = pieces_of(tree) if tree is not None else []
     if tree is None or not any(piece.kind != "break" for piece in pieces):
         raise InputError("holds no text; is it the book, or only a page that links to it?", path)
@@ -36,6 +43,7 @@ def read_html(path: Path) -> Manuscript:
         title=document_title(tree) or _first_heading(pieces) or path.stem,
         blocks=arrange([replace(piece, href=path.name) for piece in pieces]),
         language=document_language(tree),
+        notes=note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else (),
     )
 
 

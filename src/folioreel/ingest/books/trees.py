@@ -169,3 +169,10 @@ def _parse_loosely(text: str) -> tuple[Element | None, bool]:
     except (etree.XMLSyntaxError, ValueError):
         return None, False
     return tree, any("depth" in entry.message.lower() for entry in parser.error_log)
+
+
+def note_truncation(data: bytes, end_tag: bytes) -> tuple[str, ...]:
+    """A note for the user where a document does not reach its own end."""
+    if b"\x00" in data[:64] or end_tag in data[-4096:].lower():
+        return ()
+    return ("the file ends before its last tag; if it was cut short, the book's end is missing",)

@@ -8,8 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.signatures import describe_bitmap_subtitles, describe_file
-from folioreel.ingest.source import decode_text, read_bytes
+from folioreel.ingest.signatures import (
+    describe_bitmap_subtitles,
+    describe_file,
+    describe_video,
+)
+from folioreel.ingest.source import decode_text, read_bytes, read_head
 from folioreel.ingest.subtitles.credits import is_credit
 from folioreel.ingest.subtitles.cues import Cue, mend_cues
 from folioreel.ingest.subtitles.formats import parse_cues
@@ -55,6 +59,9 @@ def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogu
         UnknownFormatError: The file is no subtitle file.
     """
     path = Path(path)
+    head = read_head(path)
+    if (video := describe_video(head)) is not None and not describe_bitmap_subtitles(head):
+        raise UnknownFormatError(f"is {video}, not a subtitle file; give .srt, .vtt …", path)
     data = read_bytes(path)
     if (kind := describe_bitmap_subtitles(data)) is not None:
         raise InputError(

@@ -19,9 +19,13 @@ def find_sidecar(video: Path) -> Path | None:
     no SDH where there is a choice.
     """
     ranked = []
-    for path in sorted(video.parent.iterdir()):
+    try:
+        beside = sorted(video.parent.iterdir())
+    except OSError:
+        return None  # a folder that may be entered but not listed
+    for path in beside:
         rank = _rank(path, video)
-        if rank is not None and not _is_bitmap(path):
+        if rank is not None and path.is_file() and not _is_bitmap(path):
             ranked.append((rank, path))
     return min(ranked)[1] if ranked else None
 
@@ -43,5 +47,9 @@ def _rank(path: Path, video: Path) -> tuple[bool, bool, bool, int] | None:
 
 
 def _is_bitmap(path: Path) -> bool:
-    with path.open("rb") as file:
-        return describe_bitmap_subtitles(file.read(64)) is not None
+    """Whether a file holds pictures of text, or nothing that we may read."""
+    try:
+        with path.open("rb") as file:
+            return describe_bitmap_subtitles(file.read(64)) is not None
+    except OSError:
+        return True
