@@ -35,7 +35,9 @@ class _Commands(click.Group):
             sys.stderr.close()  # the reader of our output has gone: `folioreel … | head`
             sys.exit(1)
         except OSError as error:
-            click.echo(f"folioreel: {_one_line(str(error))}; is the disk full?", err=True)
+            click.echo(
+                f"folioreel: {_one_line(str(error))}; check that file and the disk", err=True
+            )
             sys.exit(1)
 
 

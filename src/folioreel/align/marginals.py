@@ -68,13 +68,13 @@ def chain_marginals(chain: Chain) -> Marginals:
 def _check_range(chain: Chain) -> None:
     """Refuse weights under which some path that counts would vanish in double precision."""
     config = chain.config
-    scores = np.where(np.isneginf(chain.unary), np.nan, chain.unary)
-    allowed = ~np.isnan(scores).all(axis=1)
-    if not (allowed | (chain.absent > -np.inf)).all():
+    best = np.maximum(chain.unary.max(axis=1), chain.absent)  # (I,)
+    if np.isneginf(best).any():
         raise AlignmentError("the fixed links allow no path at all; take some of them back")
-    spread = np.zeros(1)
-    if allowed.any():
-        spread = np.nanmax(scores[allowed], axis=1) - np.nanmin(scores[allowed], axis=1)
+    # The worst score that is allowed at all.
+    least = np.where(np.isneginf(chain.unary), np.inf, chain.unary).min(axis=1)
+    least = np.minimum(least, np.where(np.isneginf(chain.absent), np.inf, chain.absent))
+    spread = best - least
     costs = config.pace + config.stay + (config.enter + config.leave) * config.absent
     if config.unary * float(spread.max()) + costs > _WIDEST:
         raise AlignmentError(
