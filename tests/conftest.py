@@ -1,5 +1,6 @@
 """A small book and a small film that several tests share, and where the shared data lies."""
 
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -89,3 +90,9 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the shared data beside the checkout")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory):
+    """Tests neither read nor fill the user's cache."""
+    os.environ["FOLIOREEL_CACHE"] = str(tmp_path_factory.mktemp("cache"))

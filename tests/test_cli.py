@@ -3,17 +3,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 from conftest import SENTENCES, SPOKEN
 
 from folioreel.cli import main
 from folioreel.export.alignment_json import read_alignment
-
-DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture
@@ -171,19 +167,6 @@ def test_an_unknown_preset_names_the_known(pair):
     result = run("align", *pair, "--preset", "magic")
     assert result.exit_code == 1
     assert "paper" in result.stderr
-
-
-@pytest.mark.parametrize("name", sorted(main.commands))
-def test_every_command_is_documented(name):
-    command = main.commands[name]
-    context = click.Context(command, info_name=name)
-    help_text = command.get_help(context)
-    assert f"\n  folioreel {name}" in help_text, "its help ends with a real example"
-    assert "\\b" not in help_text
-    assert f"`folioreel {name}" in (DOCS / "commands.md").read_text(encoding="utf-8")
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and parameter.name not in ("out", "as_json"):
-            assert parameter.help, f"{name} {parameter.name}"
 
 
 def test_the_package_runs_as_a_module():

@@ -7,7 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "folioreel"
 LAYERS = [
-    {"types", "errors", "config", "files", "progress", "text", "folioreel"},
+    {"types", "errors", "config", "files", "cache", "progress", "text", "folioreel"},
     {"ingest", "models"},
     {"similarity"},
     {"align"},
@@ -60,6 +60,29 @@ def test_imports_go_left(path: Path) -> None:
             assert LEVEL[there] < LEVEL[layer_of(here)], f"{here} imports {imported}"
 
 
+def imports_torch(tree: ast.AST) -> bool:
+    """Whether PyTorch is imported when the code runs; type checkers may import what they like."""
+    if isinstance(tree, ast.If) and ast.unparse(tree.test) == "TYPE_CHECKING":
+        return False
+    names = [alias.name for alias in tree.names] if isinstance(tree, ast.Import) else []
+    if isinstance(tree, ast.ImportFrom):
+        names = [tree.module or ""]
+    if any(name.split(".")[0] == "torch" for name in names):
+        return True
+    return any(map(imports_torch, ast.iter_child_nodes(tree)))
+
+
+def test_pytorch_is_for_training_alone() -> None:
+    found = {
+        module_name(path)
+        for path in MODULES
+        if imports_torch(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    # The optional shot detector is a PyTorch package by itself.
+    others = {"folioreel.ingest.video.shot_detectors"}
+    assert {name for name in found if layer_of(name) != "train"} == others
+
+
 def test_every_module_is_in_a_layer() -> None:
     assert {layer_of(module_name(path)) for path in MODULES} <= set(LEVEL)
 
@@ -70,7 +93,7 @@ def test_importing_the_package_is_light() -> None:
 
     code = (
         "import sys, folioreel, folioreel.cli; "
-        "heavy = ('numpy', 'numba', 'av', 'lxml', 'matplotlib', 'scipy'); "
+        "heavy = ('numpy', 'numba', 'av', 'lxml', 'matplotlib', 'scipy', 'torch', 'tqdm'); "
         "print([name for name in heavy if name in sys.modules])"
     )
     result = subprocess.run(

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 
 from folioreel.errors import ConfigError
 
-MEASURES = ("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5")
+MEASURES = (
+    "prior",
+    "tfidf",
+    "bleu1",
+    "bleu2",
+    "bleu3",
+    "bleu4",
+    "bleu5",
+    "sentence",
+    "semantic",
+)
 """Every measure that there is, in the order in which they are stacked."""
 
 
@@ -59,6 +69,10 @@ class AlignConfig:
         }
     )
     """Measure → weight in the sum that stands in place of the context model."""
+    sentence_encoder: str = "skip-thought"
+    """What gives the vectors of `sentence`: a name or a folder that `load_encoder` takes."""
+    semantic_encoder: str = "student"
+    """What gives the vectors of `semantic`."""
     prior_width: float = 0.2
     """Half-width of the uniform timeline's band, as a share of the book."""
     chain: ChainConfig = field(default_factory=ChainConfig)

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from folioreel.errors import ConfigError
-from folioreel.models.vocabulary import END, PADDING
-from folioreel.train.onnx import encoder_graph, quantize_rows
+from folioreel.models.vocabulary import END
+from folioreel.train.onnx import quantize_rows, skip_thought_graph
 from folioreel.train.sentences import Books, Training, TrainingConfig, batches, train
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig, Triples
 
-SMALL = SkipThoughtConfig(vocabulary=60, word_units=16, units=32)
+SMALL = SkipThoughtConfig(vocabulary=60, word_units=12, units=32)
 CPU = torch.device("cpu")
 
 
@@ -24,6 +24,15 @@ def made_books(sentences: int = 3000) -> Books:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     tokens = np.concatenate([3 + (k + np.arange(n)) % 50 for k, n in enumerate(lengths)])
     return Books(tokens.astype(np.uint16), offsets, np.arange(sentences) // 250, CPU)
+
+
+def batch_of(*sentences: list[int]) -> Triples:
+    """Sentences as the middles of one batch, each between two copies of itself."""
+    written = [words for words in sentences for _ in range(3)]
+    offsets = np.concatenate([[0], np.cumsum([len(words) for words in written])])
+    tokens = np.array([word for words in written for word in words], dtype=np.uint16)
+    books = Books(tokens, offsets, np.zeros(len(written), dtype=np.int64), CPU)
+    return books.triples(3 * np.arange(len(sentences)) + 1, longest=40)
 
 
 @pytest.fixture(scope="module")
@@ -50,36 +59,40 @@ def test_the_encoder_by_hand():
     words = model.words.weight.detach().double().numpy()
     h = np.zeros(32)
     for word in ids:
-        given = weights["weight_ih_l0"] @ words[word] + weights["bias_ih_l0"]
+        given = weights["weight_ih_l0"][:, :12] @ words[word] + weights["bias_ih_l0"]
         kept = weights["weight_hh_l0"] @ h + weights["bias_hh_l0"]
         r = 1 / (1 + np.exp(-(given[:32] + kept[:32])))
         z = 1 / (1 + np.exp(-(given[32:64] + kept[32:64])))
         h = (1 - z) * np.tanh(given[64:] + r * kept[64:]) + z * h
-    padded = torch.tensor([[*ids, PADDING, PADDING]])
-    found = model.encode(padded, torch.tensor([3]))[0]
+    found = model.encode(batch_of([7], ids).middle)[1]
     assert found.detach().numpy() == pytest.approx(h, abs=1e-6)
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
-def test_padding_changes_nothing(bidirectional):
+def test_a_sentence_has_one_vector_whatever_its_batch(bidirectional):
     torch.manual_seed(0)
     model = SkipThought(replace(SMALL, bidirectional=bidirectional))
-    alone = model.encode(torch.tensor([[5, 9, 20]]), torch.tensor([3]))
-    padded = model.encode(torch.tensor([[5, 9, 20, 0, 0], [1, 2, 3, 4, 5]]), torch.tensor([3, 5]))
-    assert torch.allclose(alone[0], padded[0], atol=1e-6)
+    alone = model.encode(batch_of([5, 9, 20]).middle)
+    beside = model.encode(batch_of([4], [5, 9, 20], [5, 6, 7, 8, 9]).middle)
+    assert torch.allclose(alone[0], beside[1], atol=1e-6)
 
 
-def test_the_likelihood_counts_real_words_alone():
+def test_the_likelihood_by_hand():
+    """Each word from the sentence's vector and the words before it, the first from END."""
     torch.manual_seed(0)
     model = SkipThought(SMALL)
-    one = Triples(
-        middle=torch.tensor([[5, 6]]),
-        lengths=torch.tensor([2]),
-        before=torch.tensor([[7, END]]),
-        after=torch.tensor([[8, 9, END]]),
-    )
-    longer = replace(one, after=torch.tensor([[8, 9, END, PADDING, PADDING]]))
-    assert torch.allclose(torch.stack(model(one)), torch.stack(model(longer)), atol=1e-6)
+    sentences = [[7, 8], [9], [10, 11, 12]]
+    triples = batch_of(*sentences)
+    vectors = model.encode(triples.middle)
+    found, words = 0.0, 0
+    for vector, sentence in zip(vectors, sentences, strict=True):
+        read = model.words(torch.tensor([END, *sentence]))
+        joined = torch.cat([read, vector.expand(len(read), -1), torch.zeros(len(read), 4)], dim=1)
+        states, _ = model.after(joined)
+        logs = model.vocabulary(states).log_softmax(dim=1)
+        found -= sum(logs[k, word] for k, word in enumerate([*sentence, END]))
+        words += len(sentence) + 1
+    assert model(triples)[1].item() == pytest.approx(found.item() / words, rel=1e-5)
 
 
 def test_triples_are_neighbours_of_one_book(books):
@@ -89,19 +102,33 @@ def test_triples_are_neighbours_of_one_book(books):
     assert 251 in middles
     triples = books.triples(np.array([251, 300]), longest=40)
     for row, k in enumerate((251, 300)):
-        for ids, sentence in ((triples.before, k - 1), (triples.after, k + 1)):
-            words = [i for i in ids[row].tolist() if i != PADDING]
-            expected = books.tokens[books.offsets[sentence] : books.offsets[sentence + 1]].tolist()
-            assert words == [*expected, END]
-        expected = books.tokens[books.offsets[k] : books.offsets[k + 1]].tolist()
-        assert triples.middle[row, : triples.lengths[row]].tolist() == expected
+        assert words_of(triples.middle, row) == tokens_of(books, k)
+        for side, sentence in ((triples.before, k - 1), (triples.after, k + 1)):
+            assert words_of(side, row) == [END, *tokens_of(books, sentence)]
+            assert words_of(side, row, side.targets) == [*tokens_of(books, sentence), END]
+
+
+def words_of(ragged, row, ids=None):
+    """The words of one sentence of a batch, in their order."""
+    ids = ragged.words if ids is None else ids
+    return ids[ragged.sentences == row].tolist()
+
+
+def tokens_of(books, sentence):
+    return books.tokens[books.offsets[sentence] : books.offsets[sentence + 1]].tolist()
 
 
 def test_long_sentences_are_cut(books):
     triples = books.triples(books.middles(range(12))[:50], longest=6)
-    assert triples.middle.shape[1] <= 6
-    assert triples.before.shape[1] <= 7
-    assert (triples.before == END).sum(dim=1).eq(1).all()
+    assert len(triples.middle.sizes) == 6
+    assert len(triples.before.sizes) == 7
+    assert (triples.before.targets == END).sum() == 50
+
+
+def test_the_corpus_may_end_with_a_neighbour(books):
+    last = len(books.lengths) - 2
+    triples = books.triples(np.array([last]), longest=40)
+    assert words_of(triples.after, 0, triples.after.targets) == [*tokens_of(books, last + 1), END]
 
 
 @pytest.mark.slow
@@ -148,17 +175,20 @@ def test_onnx_gives_the_vectors_of_pytorch(bidirectional):
         if "bias" in name:
             torch.nn.init.uniform_(parameter, -0.5, 0.5)
     # What is stored is rounded; the same rounded weights must give the same vectors.
-    rounded, scales = quantize_rows(model.words.weight.detach().numpy())
-    model.words.weight.data = torch.from_numpy(rounded * scales[:, None])
-    for parameter in model.encoder.parameters():
-        parameter.data = parameter.data.half().float()
-    graph = encoder_graph(model).SerializeToString()
+    for name, parameter in model.encoder.named_parameters():
+        if "weight_ih" in name:
+            parameter.data[:, 12:] = 0  # what meets the zeros that fill the input
+        if "weight" in name:
+            rows, scales = quantize_rows(parameter.detach().numpy())
+            parameter.data = torch.from_numpy(rows * scales[:, None])
+    graph = skip_thought_graph(model).SerializeToString()
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    ids = torch.tensor([[5, 9, 20, 0, 0], [7, 8, 9, 10, 11], [4, 0, 0, 0, 0]])
-    lengths = torch.tensor([3, 5, 1])
+    sentences = [[5, 9, 20], [7, 8, 9, 10, 11], [4]]
     with torch.no_grad():
-        expected = model.encode(ids, lengths).numpy()
-    feed = {"ids": ids.T.contiguous().numpy(), "lengths": lengths.int().numpy()}
+        expected = model.encode(batch_of(*sentences).middle).numpy()
+        padded = torch.nn.utils.rnn.pad_sequence([torch.tensor(words) for words in sentences])
+        words = model.words(padded).numpy()
+    feed = {"words": words, "lengths": np.array([3, 5, 1], dtype=np.int32)}
     (found,) = session.run(None, feed)
     assert np.abs(found - expected).max() < 1e-5
 

@@ -42,7 +42,7 @@ class Aligner:
             AlignmentError: The two have nothing that could be compared.
         """
         _check_comparable(film, book)
-        rows = SimilarityRows(film, book, self.config)
+        rows = SimilarityRows(film, book, self.config, progress)
         unary = score_cells(rows, self.config, progress)
         chain = make_chain(unary, time_steps(film), self.config.chain)
         progress(Progress(stage="chaining", done=0, total=2))

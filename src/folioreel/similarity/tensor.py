@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.config import AlignConfig
+from folioreel.models.sentence_encoder import load_encoder
+from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.base import Measure
 from folioreel.similarity.bleu import BleuMeasure
 from folioreel.similarity.prior import PriorMeasure
+from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tfidf import TfidfMeasure
 from folioreel.similarity.tokens import number_tokens
 from folioreel.types import Book, Film
@@ -47,11 +50,17 @@ class SimilarityTensor:
 class SimilarityRows:
     """The measures of one film and book, ready to be computed block by block."""
 
-    def __init__(self, film: Film, book: Book, config: AlignConfig) -> None:
+    def __init__(
+        self,
+        film: Film,
+        book: Book,
+        config: AlignConfig,
+        progress: ProgressCallback = ignore_progress,
+    ) -> None:
         """Build the measures that the config names."""
         self.measures = config.measures
         self.shape = (len(film.moments), len(book.sentences))
-        self._sources = build_measures(film, book, config)
+        self._sources = build_measures(film, book, config, progress)
 
     def block(self, first: int, last: int, halo: int = 0) -> SimilarityTensor:
         """Rows first … last - 1 with `halo` rows of context above and below."""
@@ -76,7 +85,9 @@ class SimilarityRows:
             yield self.block(first, min(first + rows, self.shape[0]), halo)
 
 
-def build_measures(film: Film, book: Book, config: AlignConfig) -> list[Measure]:
+def build_measures(
+    film: Film, book: Book, config: AlignConfig, progress: ProgressCallback = ignore_progress
+) -> list[Measure]:
     """The measures that a config names, each family once."""
     tokens = number_tokens(film, book)
     sources: list[Measure] = []
@@ -86,4 +97,10 @@ def build_measures(film: Film, book: Book, config: AlignConfig) -> list[Measure]
         sources.append(TfidfMeasure(tokens))
     if any(name.startswith("bleu") for name in config.measures):
         sources.append(BleuMeasure(tokens))
+    if "sentence" in config.measures:
+        encoder = load_encoder(config.sentence_encoder)
+        sources.append(SentenceMeasure("sentence", encoder, film, book, progress))
+    if "semantic" in config.measures:
+        encoder = load_encoder(config.semantic_encoder)
+        sources.append(SentenceMeasure("semantic", encoder, film, book, progress))
     return sources

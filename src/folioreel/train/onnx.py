@@ -1,65 +1,160 @@
 """Networks as ONNX graphs: what training leaves for users, who have no PyTorch.
 
-Weights are stored small and computed with in full precision: word vectors as one byte a number with
-a scale a row, recurrent weights as half-precision floats that ONNX Runtime widens when it loads.
+Matrices are stored as one byte a number with a scale a row, and computed with in full precision:
+ONNX Runtime widens them once, when it loads the graph.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from torch import Tensor
+from torch import Tensor, nn
 
 from folioreel.train.skip_thought import SkipThought
+from folioreel.train.student import AttentionLayer, Student, StudentConfig
 
 _OPSET = 17
 
 
-def encoder_graph(model: SkipThought) -> onnx.ModelProto:
-    """The encoder of a skip-thought model: (ids, lengths) → vectors.
+class GraphBuilder:
+    """Nodes and weights in the order they are added; every node gives one named output."""
 
-    ids: (T, B) int64, padded below; lengths: (B,) int32; vectors: (B, units) float32.
-    """
-    directions = 2 if model.config.bidirectional else 1
-    bytes_, scales = quantize_rows(_numpy(model.words.weight))
-    weights: dict[str, NDArray[Any]] = {"words": bytes_, "scales": scales[:, None]}
-    weights |= _gru_weights(model, directions)
-    halves = ("W", "R", "B")
-    nodes = [
-        helper.make_node("Gather", ["words", "ids"], ["gathered"]),  # (T, B, word_units) int8
-        helper.make_node("Cast", ["gathered"], ["widened"], to=TensorProto.FLOAT),
-        helper.make_node("Gather", ["scales", "ids"], ["scaling"]),  # (T, B, 1)
-        helper.make_node("Mul", ["widened", "scaling"], ["inputs"]),
-        *(helper.make_node("Cast", [f"{k}_half"], [k], to=TensorProto.FLOAT) for k in halves),
-        helper.make_node(
-            "GRU",
-            ["inputs", "W", "R", "B", "lengths"],
-            ["", "last"],  # (directions, B, hidden)
-            hidden_size=model.config.units // directions,
-            direction="bidirectional" if directions == 2 else "forward",
-            linear_before_reset=1,  # where PyTorch applies the reset gate
-        ),
-        helper.make_node("Transpose", ["last"], ["turned"], perm=[1, 0, 2]),
-        helper.make_node("Flatten", ["turned"], ["vectors"], axis=1),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "skip-thought encoder",
-        [
-            helper.make_tensor_value_info("ids", TensorProto.INT64, ["words_", "sentences"]),
-            helper.make_tensor_value_info("lengths", TensorProto.INT32, ["sentences"]),
-        ],
-        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["sentences", "units"])],
-        [numpy_helper.from_array(value, name) for name, value in weights.items()],
+    def __init__(self) -> None:
+        self._nodes: list[onnx.NodeProto] = []
+        self._weights: list[onnx.TensorProto] = []
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Numbers as they are."""
+        name = f"constant{len(self._weights)}"
+        self._weights.append(numpy_helper.from_array(values, name))
+        return name
+
+    def matrix(self, values: NDArray[np.float32]) -> str:
+        """Weights as bytes, with a scale for each row (the last axis)."""
+        rows, scales = quantize_rows(values.reshape(-1, values.shape[-1]))
+        stored = self.constant(rows.reshape(values.shape))
+        scaling = self.constant(scales.reshape(*values.shape[:-1], 1))
+        return self.node("Mul", self.node("Cast", stored, to=TensorProto.FLOAT), scaling)
+
+    def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        """One operation; the name of its output."""
+        output = output or f"value{len(self._nodes)}"
+        self._nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
+        return output
+
+    def last_state(self, *inputs: str, **attributes: Any) -> str:
+        """A recurrent layer's state after the last word of each sentence: (directions, B, H)."""
+        output = f"value{len(self._nodes)}"
+        self._nodes.append(helper.make_node("GRU", list(inputs), ["", output], **attributes))
+        return output
+
+    def sentence_encoder(self, name: str, word_units: int, units: int) -> onnx.ModelProto:
+        """The graph from `words` and `lengths` to `vectors`, which the last node must give.
+
+        words: (T, B, word_units) float32, the vectors of the words, padded at the end;
+        lengths: (B,) int32, the number of words of each sentence; vectors: (B, units) float32.
+        The table of word vectors stays outside, where words can be added to it.
+        """
+        words = helper.make_tensor_value_info("words", TensorProto.FLOAT, ["T", "B", word_units])
+        lengths = helper.make_tensor_value_info("lengths", TensorProto.INT32, ["B"])
+        vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["B", units])
+        graph = helper.make_graph(self._nodes, name, [words, lengths], [vectors], self._weights)
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
+        proto.ir_version = 8
+        onnx.checker.check_model(proto)
+        return proto
+
+
+def skip_thought_graph(model: SkipThought) -> onnx.ModelProto:
+    """The encoder of a skip-thought model."""
+    config = model.config
+    directions = 2 if config.bidirectional else 1
+    graph = GraphBuilder()
+    last = graph.last_state(
+        "words",
+        graph.matrix(_gates(model, "weight_ih")[:, :, : config.word_units]),
+        graph.matrix(_gates(model, "weight_hh")),
+        graph.constant(np.concatenate([_gates(model, "bias_ih"), _gates(model, "bias_hh")], 1)),
+        "lengths",
+        hidden_size=config.units // directions,
+        direction="bidirectional" if directions == 2 else "forward",
+        linear_before_reset=1,  # where PyTorch applies the reset gate
     )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
-    proto.ir_version = 8
-    onnx.checker.check_model(proto)
-    return proto
+    graph.node("Flatten", graph.node("Transpose", last, perm=[1, 0, 2]), output="vectors", axis=1)
+    return graph.sentence_encoder("skip-thought encoder", config.word_units, config.units)
+
+
+def student_graph(student: Student) -> onnx.ModelProto:
+    """A student without its table of words."""
+    graph = GraphBuilder()
+    config = student.config
+    words = graph.node("Transpose", "words", perm=[1, 0, 2])  # (B, T, word_units)
+    length = graph.node("Gather", graph.node("Shape", words), graph.constant(np.array(1)), axis=0)
+    zero, one = graph.constant(np.array(0)), graph.constant(np.array(1))
+    steps = graph.node("Range", zero, length, one)  # (T,)
+    places = graph.node("Gather", graph.constant(to_numpy(student.places)), steps, axis=0)
+    lengths = graph.node("Cast", "lengths", to=TensorProto.INT64)
+    column = graph.node("Unsqueeze", lengths, graph.constant(np.array([1])))
+    real = graph.node("Cast", graph.node("Less", steps, column), to=TensorProto.FLOAT)  # (B, T)
+    # Words that are not there get a score that no word reaches.
+    absent = graph.node("Sub", real, graph.constant(np.array(1, dtype=np.float32)))
+    mask = graph.node("Mul", absent, graph.constant(np.array(1e9, dtype=np.float32)))
+    mask = graph.node("Unsqueeze", mask, graph.constant(np.array([1, 2])))  # (B, 1, 1, T)
+    words = graph.node("Add", words, places)
+    for layer in student.layers:
+        words = _attention(graph, cast(AttentionLayer, layer), words, mask, config)
+    words = _norm(graph, student.norm, words)
+    weights = graph.node("Unsqueeze", real, graph.constant(np.array([1])))  # (B, 1, T)
+    total = graph.node("MatMul", weights, words)  # (B, 1, word_units)
+    total = graph.node("Squeeze", total, graph.constant(np.array([1])))
+    count = graph.node("Cast", column, to=TensorProto.FLOAT)
+    mapped = _linear(graph, student.map, graph.node("Div", total, count))
+    size = graph.node("ReduceL2", mapped, axes=[1], keepdims=1)
+    graph.node("Div", mapped, size, output="vectors")
+    return graph.sentence_encoder("student", config.word_units, config.units)
+
+
+def _attention(
+    graph: GraphBuilder, layer: AttentionLayer, words: str, mask: str, config: StudentConfig
+) -> str:
+    """One layer: (B, T, word_units) → the same."""
+    size = config.word_units // config.heads
+    scale = np.array(size**-0.5, dtype=np.float32)
+    split = graph.constant(np.array([0, 0, config.heads, size]))
+    normed = _norm(graph, layer.attention_norm, words)
+    queries, keys, values = (
+        graph.node(
+            "Transpose",
+            graph.node("Reshape", _linear(graph, layer.queries_keys_values, normed, third), split),
+            perm=perm,
+        )
+        for third, perm in enumerate(([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+    )
+    scores = graph.node("Mul", graph.node("MatMul", queries, keys), graph.constant(scale))
+    shares = graph.node("Softmax", graph.node("Add", scores, mask), axis=-1)  # (B, heads, T, T)
+    seen = graph.node("Transpose", graph.node("MatMul", shares, values), perm=[0, 2, 1, 3])
+    joined = graph.node("Reshape", seen, graph.constant(np.array([0, 0, config.word_units])))
+    words = graph.node("Add", words, _linear(graph, layer.mix, joined))
+    inner = _linear(graph, layer.widen, _norm(graph, layer.inner_norm, words))
+    return graph.node("Add", words, _linear(graph, layer.narrow, graph.node("Relu", inner)))
+
+
+def _norm(graph: GraphBuilder, norm: nn.LayerNorm, values: str) -> str:
+    weight, bias = graph.constant(to_numpy(norm.weight)), graph.constant(to_numpy(norm.bias))
+    return graph.node("LayerNormalization", values, weight, bias, axis=-1, epsilon=norm.eps)
+
+
+def _linear(graph: GraphBuilder, linear: nn.Linear, values: str, third: int | None = None) -> str:
+    """A linear layer, or one third of its outputs."""
+    weight, bias = to_numpy(linear.weight), to_numpy(linear.bias)
+    if third is not None:
+        weight, bias = np.split(weight, 3)[third], np.split(bias, 3)[third]
+    turned = graph.node("Transpose", graph.matrix(weight), perm=[1, 0])
+    return graph.node("Add", graph.node("MatMul", values, turned), graph.constant(bias))
 
 
 def quantize_rows(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -69,27 +164,17 @@ def quantize_rows(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArra
     return np.rint(values / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
 
-def _gru_weights(model: SkipThought, directions: int) -> dict[str, NDArray[np.float16]]:
-    """PyTorch's gates (reset, update, new) in ONNX's order (update, reset, hidden), halved."""
-    suffixes = ("", "_reverse")[:directions]
-
-    def stacked(name: str) -> NDArray[np.float32]:
-        parts = (_numpy(getattr(model.encoder, f"{name}_l0{suffix}")) for suffix in suffixes)
-        return np.stack([_reorder(part) for part in parts])
-
-    biases = np.concatenate([stacked("bias_ih"), stacked("bias_hh")], axis=1)
-    return {
-        "W_half": stacked("weight_ih").astype(np.float16),
-        "R_half": stacked("weight_hh").astype(np.float16),
-        "B_half": biases.astype(np.float16),
-    }
+def _gates(model: SkipThought, name: str) -> NDArray[np.float32]:
+    """PyTorch's gates (reset, update, new) in ONNX's order: (directions, update reset new, …)."""
+    suffixes = ("", "_reverse") if model.config.bidirectional else ("",)
+    stacked = []
+    for suffix in suffixes:
+        reset, update, new = np.split(to_numpy(getattr(model.encoder, f"{name}_l0{suffix}")), 3)
+        stacked.append(np.concatenate([update, reset, new]))
+    return np.stack(stacked)
 
 
-def _reorder(gates: NDArray[np.float32]) -> NDArray[np.float32]:
-    reset, update, new = np.split(gates, 3)
-    return np.concatenate([update, reset, new])
-
-
-def _numpy(parameter: Tensor) -> NDArray[np.float32]:
+def to_numpy(parameter: Tensor) -> NDArray[np.float32]:
+    """A parameter's values."""
     values: NDArray[np.float32] = parameter.detach().float().cpu().numpy()
     return values

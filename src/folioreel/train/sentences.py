@@ -6,10 +6,11 @@ training machine.
 
 from __future__ import annotations
 
-import json
 import math
 import time
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from folioreel.errors import ConfigError
-from folioreel.models.vocabulary import END, PADDING
+from folioreel.models.vocabulary import END
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig, Triples
+from folioreel.train.skip_thought import Ragged, SkipThought, SkipThoughtConfig, Triples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ class TrainingConfig:
 
 
 class Books:
-    """Packed sentences on the training device, and triples of neighbours out of them."""
+    """Packed sentences, and triples of neighbours out of them for the training device."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class Books:
         book_of: NDArray[np.int64],
         device: torch.device,
     ) -> None:
-        """Keep all tokens on the device: 46 million words are 184 MB.
+        """Take up sentences.
 
         Args:
             tokens: The ids of all sentences, one after the other.
@@ -65,38 +66,58 @@ class Books:
             book_of: The book of each sentence.
             device: Where training happens.
         """
-        self.tokens = torch.from_numpy(tokens.astype(np.int32)).to(device)
-        self.offsets = torch.from_numpy(offsets).to(device)
+        self.tokens = tokens
+        self.offsets = offsets
         self.lengths = np.diff(offsets)
         self.book_of = book_of
         self.device = device
 
     def middles(self, books: range) -> NDArray[np.int64]:
-        """Sentences that have both neighbours in their own book, in some books."""
+        """Sentences that have words and both neighbours in their own book, in some books."""
         inner = (self.book_of[:-2] == self.book_of[1:-1]) & (self.book_of[1:-1] == self.book_of[2:])
         chosen = (self.book_of >= books.start) & (self.book_of < books.stop)
-        return np.flatnonzero(inner & chosen[1:-1]) + 1
+        return np.flatnonzero(inner & chosen[1:-1] & (self.lengths[1:-1] > 0)) + 1
 
     def triples(self, middles: NDArray[np.int64], longest: int) -> Triples:
         """The batch of some sentences with their neighbours."""
-        at = torch.from_numpy(middles).to(self.device, non_blocking=True)
-        width = int(min(self.lengths[middles].max(), longest))
-        middle, lengths = self._gather(at, width)
-        sides = []
-        for side in (-1, 1):
-            width = int(min(self.lengths[middles + side].max(), longest))
-            ids, ends = self._gather(at + side, width)
-            ids = torch.nn.functional.pad(ids, (0, 1))
-            sides.append(ids.scatter(1, ends[:, None], END))
-        return Triples(middle=middle, lengths=lengths, before=sides[0], after=sides[1])
+        return Triples(
+            middle=self._ragged(middles, longest, written=False),
+            before=self._ragged(middles - 1, longest, written=True),
+            after=self._ragged(middles + 1, longest, written=True),
+        )
 
-    def _gather(self, sentences: Tensor, width: int) -> tuple[Tensor, Tensor]:
-        starts = self.offsets[sentences]
-        lengths = (self.offsets[sentences + 1] - starts).clamp(max=width)
-        places = torch.arange(width, device=self.device)
-        index = (starts[:, None] + places).clamp(max=self.tokens.shape[0] - 1)
-        ids = self.tokens[index].long()
-        return ids.masked_fill(places >= lengths[:, None], PADDING), lengths
+    def _ragged(self, sentences: NDArray[np.int64], longest: int, *, written: bool) -> Ragged:
+        """Sentences as they are read, or as they are written: END, words → words, END."""
+        lengths = np.minimum(self.lengths[sentences], longest) + written
+        order = np.argsort(-lengths, kind="stable")
+        steps = np.arange(lengths[order[0]])
+        real = steps[:, None] < lengths[order]  # (T, B)
+        step, place = np.nonzero(real)
+        row = order[place]  # (N,)
+        at = self.offsets[sentences[row]] + step
+        # One word beyond the corpus's end is looked up, and replaced by END, after the last book.
+        words = self.tokens.take(at, mode="clip").astype(np.int64)
+        targets = np.empty(0, dtype=np.int64)
+        if written:
+            targets = np.where(step == lengths[row] - 1, END, words)
+            words = np.where(step == 0, END, self.tokens.take(at - 1, mode="clip"))
+        return Ragged(
+            words=self._send(words),
+            targets=self._send(targets),
+            sentences=self._send(row),
+            order=self._send(order),
+            places=self._send(np.argsort(order)),
+            sizes=torch.from_numpy(real.sum(axis=1)),
+        )
+
+    def _send(self, values: NDArray[np.int64]) -> Tensor:
+        """Numbers on their way to the device, without waiting for it."""
+        ids = torch.from_numpy(values.astype(np.int64, copy=False))
+        return ids.pin_memory().to(self.device, non_blocking=True) if self._on_gpu else ids
+
+    @property
+    def _on_gpu(self) -> bool:
+        return self.device.type == "cuda"
 
 
 def batches(
@@ -117,9 +138,18 @@ def batches(
 
 def _lengths_key(books: Books, drawn: NDArray[np.int64], longest: int) -> NDArray[np.int64]:
     """Sort by the longer neighbour first, since decoding costs most."""
-    capped = np.minimum(books.lengths, longest)
-    sides = np.maximum(capped[drawn - 1], capped[drawn + 1])
-    return sides // 4 * (longest + 1) + capped[drawn]
+    before, middle, after = (np.minimum(books.lengths[drawn + k], longest) for k in (-1, 0, 1))
+    return np.maximum(before, after) // 4 * (longest + 1) + middle
+
+
+def prepare_ahead(source: Iterator[Triples], count: int = 16) -> Iterator[Triples]:
+    """The same batches, made in a thread while the device works on those before."""
+    with ThreadPoolExecutor(1) as thread:
+        waiting = deque(thread.submit(next, source) for _ in range(count))
+        while True:
+            batch = waiting.popleft().result()
+            waiting.append(thread.submit(next, source))
+            yield batch
 
 
 class Training:
@@ -191,14 +221,16 @@ class Training:
     def perplexity(self, books: Books, middles: NDArray[np.int64]) -> tuple[float, float]:
         """Of both decoders on held-out sentences."""
         self.model.eval()
-        sums = np.zeros(2)
-        rows = np.array_split(middles, max(1, len(middles) // self.config.batch))
-        for row in rows:
+        sums, words = torch.zeros(2, device=self.device), np.zeros(2)
+        for row in np.array_split(middles, max(1, len(middles) // self.config.batch)):
+            triples = books.triples(row, self.config.longest)
+            counts = [side.targets.numel() for side in (triples.before, triples.after)]
             with self._mixed_precision():
-                losses = self.model(books.triples(row, self.config.longest))
-            sums += [float(loss) for loss in losses]
+                losses = self.model(triples)
+            sums += torch.stack([loss * n for loss, n in zip(losses, counts, strict=True)])
+            words += counts
         self.model.train()
-        before, after = np.exp(sums / len(rows))
+        before, after = np.exp(sums.cpu().numpy() / words)
         return float(before), float(after)
 
 
@@ -215,27 +247,29 @@ def train(
     count = int(books.book_of[-1]) + 1
     middles = books.middles(range(count - config.held_out_books))
     held_out = books.middles(range(count - config.held_out_books, count))[::7][:8192]
+    # Sorted by length, as batches are in training.
+    held_out = held_out[np.argsort(_lengths_key(books, held_out, config.longest), kind="stable")]
     started, first = time.perf_counter(), training.step
     losses: list[Tensor] = []
-    for triples in batches(books, middles, config, training.step):
+    for triples in prepare_ahead(batches(books, middles, config, training.step)):
         losses.append(training.learn(triples))
-        if training.step % 1000 == 0 or training.step == config.steps:
+        over = training.step >= config.steps or time.perf_counter() - started > seconds
+        if training.step % 1000 == 0 or over:
             before, after = training.perplexity(books, held_out)
-            elapsed = time.perf_counter() - started
             training.log.append(
                 {
                     "step": training.step,
                     "loss": float(torch.stack(losses).mean()),
                     "perplexity_before": before,
                     "perplexity_after": after,
-                    "seconds": elapsed,
+                    "seconds": time.perf_counter() - started,
                 }
             )
             losses.clear()
             progress(Progress(stage="training", done=training.step, total=config.steps))
-            if checkpoint is not None and training.step % 5000 == 0:
-                training.save(checkpoint)
-        if training.step >= config.steps or time.perf_counter() - started > seconds:
+        if checkpoint is not None and (training.step % 5000 == 0 or over):
+            training.save(checkpoint)
+        if over:
             break
     if books.device.type == "cuda":
         torch.cuda.synchronize()
@@ -251,6 +285,11 @@ def train(
     }
 
 
-def save_report(report: dict[str, Any], path: Path) -> None:
-    """What was measured, as JSON."""
-    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+def choose_device(name: str) -> torch.device:
+    """`cpu`, `cuda`, or with `auto` the GPU where there is one."""
+    on_gpu = torch.cuda.is_available()
+    if name == "cuda" and not on_gpu:
+        raise ConfigError("PyTorch finds no GPU here; give --device cpu, or mend the driver")
+    if name == "auto":
+        name = "cuda" if on_gpu else "cpu"
+    return torch.device(name)

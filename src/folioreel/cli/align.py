@@ -1,0 +1,135 @@
+"""`align`, `demo` and `inspect`: a book, a film, and the two together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from folioreel.cli.options import FILE, force_option, json_option, preset_option
+from folioreel.cli.output import ProgressBars, show_json, show_line, show_notes, show_table
+
+if TYPE_CHECKING:
+    from folioreel.ingest.video.shot_detectors import DetectorName
+    from folioreel.types import Alignment
+
+
+@click.command()
+@click.argument("book", type=FILE)
+@click.argument("film", type=FILE)
+@click.option("--subtitles", metavar="FILE|TRACK|LANGUAGE", help="Which subtitles to take.")
+@preset_option
+@click.option("--no-shots", is_flag=True, help="Do not look at the picture: dialogue alone.")
+@click.option(
+    "--detector",
+    type=click.Choice(["adaptive", "transnetv2"]),
+    default="adaptive",
+    show_default=True,
+    help="What finds the shots; transnetv2 needs folioreel[transnetv2].",
+)
+@click.option("--out", type=FILE, help="Folder for JSON, CSV, VTT, SRT and the picture.")
+@force_option
+@click.option("--json", "as_json", is_flag=True, help="Print alignment.json to stdout.")
+def align(
+    book: Path,
+    film: Path,
+    subtitles: str | None,
+    preset: str,
+    no_shots: bool,
+    detector: DetectorName,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Align FILM (a video, or a subtitle file alone) with BOOK.
+
+    \b
+    folioreel align novel.epub film.mkv --out result
+    folioreel align novel.txt film.srt --json > alignment.json
+    folioreel align novel.pdf film.mp4 --subtitles fr --out result
+    """
+    from folioreel.align.aligner import Aligner
+    from folioreel.export.results import check_folder, write_results
+    from folioreel.ingest.book import load_book
+    from folioreel.ingest.film import load_film
+
+    aligner = Aligner.load(preset)
+    if out is not None:
+        check_folder(out, force=force)
+    with ProgressBars() as progress:
+        read_book = load_book(book)
+        read_film = load_film(
+            film, subtitles=subtitles, shots=not no_shots, detector=detector, progress=progress
+        )
+        show_notes(book, read_book.notes)
+        show_notes(film, read_film.notes)
+        alignment = aligner.align(read_film, read_book, progress)
+    files = write_results(alignment, out) if out is not None else []
+    _show_alignment(alignment, files, as_json=as_json)
+
+
+@click.command()
+@click.option("--out", type=FILE, default=Path("folioreel-demo"), show_default=True)
+@force_option
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
+def demo(out: Path, force: bool, as_json: bool) -> None:
+    """Align the bundled film with its book, and score the result against judged lines.
+
+    \b
+    folioreel demo
+    folioreel demo --out somewhere --json
+    """
+    from folioreel.apps.demo import run_demo
+    from folioreel.export.results import check_folder
+
+    check_folder(out, force=force)
+    with ProgressBars() as progress:
+        result = run_demo(out, progress)
+    if as_json:
+        show_json(result.to_dict())
+        return
+    _show_alignment(result.alignment, result.files, as_json=False)
+    show_line("\nagainst the judged lines of the demo:")
+    show_table([asdict(result.scores)])
+
+
+@click.command()
+@click.argument("files", type=FILE, nargs=-1, required=True)
+@click.option("--no-shots", is_flag=True, help="Do not look for shots in videos.")
+@json_option
+def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
+    """Count what books and films hold: the paper's dataset table.
+
+    \b
+    folioreel inspect novel.epub film.mkv
+    folioreel inspect library/*.epub --json
+    """
+    from folioreel.evaluate.statistics import inspect_file
+
+    with ProgressBars() as progress:
+        rows = [inspect_file(path, shots=not no_shots, progress=progress) for path in files]
+    if as_json:
+        show_json(rows)
+        return
+    for kind in ("book", "film"):
+        table = [
+            {k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == kind
+        ]
+        if table:
+            show_line(f"{kind}s")
+            show_table(table)
+
+
+def _show_alignment(alignment: Alignment, files: list[Path], *, as_json: bool) -> None:
+    if as_json:
+        from folioreel.export.alignment_json import alignment_to_dict
+
+        show_json(alignment_to_dict(alignment))
+        return
+    from folioreel.export.summary import summarize
+
+    show_line(summarize(alignment))
+    for path in files:
+        show_line(f"wrote {path}")

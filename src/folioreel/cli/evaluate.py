@@ -1,0 +1,108 @@
+"""`evaluate`: judged film and book pairs, and the parts of the method each by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from folioreel.cli.options import FILE, json_option, preset_option
+from folioreel.cli.output import ProgressBars, show_rows
+
+
+class _DatasetOrCommand(click.Group):
+    """A group whose first argument may be a folder: what names no command is a dataset."""
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named, or else the one for datasets with all that was given."""
+        if arguments[0] in self.commands:
+            return super().resolve_command(context, arguments)
+        return "", evaluate_pairs, arguments
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the options of both kinds of use."""
+        with formatter.section("Options with DATASET"):
+            options = [p for p in evaluate_pairs.params if isinstance(p, click.Option)]
+            records = (option.get_help_record(context) for option in options)
+            formatter.write_dl([record for record in records if record])
+        super().format_options(context, formatter)
+
+
+class _NamelessContext(click.Context):
+    """Speaks of `folioreel evaluate`, without a blank where the command's name would be."""
+
+    @property
+    def command_path(self) -> str:
+        """The words before the arguments."""
+        return super().command_path.rstrip()
+
+
+class _PairsCommand(click.Command):
+    """The command that is meant when none is named."""
+
+    context_class = _NamelessContext
+
+
+@click.command("DATASET", cls=_PairsCommand)
+@click.argument("dataset", type=FILE)
+@preset_option
+@json_option
+def evaluate_pairs(dataset: Path, preset: str, as_json: bool) -> None:
+    """Align each judged pair in DATASET (a folder of folders) and score it.
+
+    A folder that is called as a command is written with its path: ./sentences.
+
+    \b
+    folioreel evaluate pairs/
+    folioreel evaluate pairs/old-scrooge --json
+    """
+    from folioreel.evaluate.report import evaluate_dataset
+
+    with ProgressBars() as progress:
+        rows = evaluate_dataset(dataset, preset, progress)
+    show_rows(rows, as_json=as_json)
+
+
+@click.group(
+    cls=_DatasetOrCommand,
+    subcommand_metavar="DATASET | COMMAND [ARGS]...",
+    # The options of a dataset may stand before it, as in `evaluate --json pairs/`.
+    context_settings={"ignore_unknown_options": True},
+)
+def evaluate() -> None:
+    """Score alignments against judged pairs, or one part of the method by itself.
+
+    With DATASET (a folder of folders): align each judged pair in it and score the links. With a
+    COMMAND: score that part.
+
+    \b
+    folioreel evaluate pairs/
+    folioreel evaluate pairs/old-scrooge --preset paper --json
+    folioreel evaluate sentences --sick sick/
+    """
+
+
+@evaluate.command("sentences")
+@click.option("--sick", type=FILE, required=True, help="Folder of the SICK dataset.")
+@click.option(
+    "--encoder",
+    "encoders",
+    metavar="NAME",
+    multiple=True,
+    help="A sentence encoder to judge, by name or folder; may be given again. All if none is.",
+)
+@json_option
+def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> None:
+    """Score sentence encoders against people's judgements (SICK).
+
+    \b
+    folioreel evaluate sentences --sick sick/
+    folioreel evaluate sentences --sick sick/ --encoder skip-thought --json
+    """
+    from folioreel.evaluate.sentences import evaluate_sentences as score_encoders
+
+    with ProgressBars() as progress:
+        rows = score_encoders(sick, encoders or None, progress)
+    show_rows(rows, as_json=as_json)

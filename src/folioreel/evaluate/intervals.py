@@ -1,0 +1,176 @@
+"""How sure the figures are: 95 % intervals by bootstrap over judged lines.
+
+A resample draws as many judged lines as there are, with replacement, so that each line gets a
+whole-numbered weight; every figure is then computed from the weights, for all resamples at once.
+Two systems are compared on the same resamples: what is hard for both cancels out. For a mean over
+pairs each pair is resampled by itself.
+
+The interval runs from the 2.5th to the 97.5th percentile. The calibration error alone is moved so
+that its resamples centre on the figure: it can but grow by chance, and resampling adds chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel.evaluate.metrics import CALIBRATION_BINS, UNLINKED, Outcomes, equal_mass_bins
+
+RESAMPLES = 1000
+FIGURES = ("recall", "near", "strict", "ap", "auroc", "ece")
+
+Figures = dict[str, NDArray[np.float64]]
+"""Each figure for each resample: (R,); NaN where it has no value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """A figure, or a difference of two, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def figure_intervals(
+    pairs: Sequence[Outcomes], *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Interval | None]:
+    """Each figure's mean over pairs (or its value for one) with its interval; None: no value."""
+    values, resampled = _mean_figures(pairs, resamples, seed)
+    return {name: _interval(name, values[name], resampled[name]) for name in FIGURES}
+
+
+def difference_intervals(
+    first: Sequence[Outcomes],
+    second: Sequence[Outcomes],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> dict[str, Interval | None]:
+    """By how much the second system's figures exceed the first's, on the same judged pairs.
+
+    Raises:
+        ValueError: The two were not judged on the same lines.
+    """
+    same = len(first) == len(second) and all(
+        np.array_equal(a.verdicts, b.verdicts) and np.array_equal(a.hows, b.hows)
+        for a, b in zip(first, second, strict=True)
+    )
+    if not same:
+        raise ValueError("the two systems must be judged on the same pairs, in the same order")
+    # One seed for both: the k-th resample draws the same lines.
+    value_a, resampled_a = _mean_figures(first, resamples, seed)
+    value_b, resampled_b = _mean_figures(second, resamples, seed)
+    return {
+        name: _interval(name, value_b[name] - value_a[name], resampled_b[name] - resampled_a[name])
+        for name in FIGURES
+    }
+
+
+def weighted_figures(outcomes: Outcomes, weights: NDArray[np.int64]) -> Figures:
+    """The figures where line n counts `weights[r, n]` times; `weights` is (R, N)."""
+    match = outcomes.verdicts == "match"
+    matches = weights[:, match].sum(axis=1)  # (R,)
+    figures = {
+        name: 100 * (weights[:, match] @ hits[match]) / np.maximum(1, matches)
+        for name, hits in (
+            ("recall", outcomes.recalled.astype(np.int64)),
+            ("near", outcomes.near.astype(np.int64)),
+            ("strict", outcomes.strict.astype(np.int64)),
+        )
+    }
+    figures["ap"] = _average_precisions(outcomes, weights, matches)
+    figures["auroc"] = _aurocs(outcomes, weights)
+    figures["ece"] = _calibration_errors(outcomes, weights)
+    return figures
+
+
+def _mean_figures(
+    pairs: Sequence[Outcomes], resamples: int, seed: int
+) -> tuple[dict[str, float], Figures]:
+    generator = np.random.default_rng(seed)
+    values, resampled = [], []
+    for outcomes in pairs:
+        lines = len(outcomes.verdicts)
+        values.append(weighted_figures(outcomes, np.ones((1, lines), dtype=np.int64)))
+        draws = generator.multinomial(lines, np.full(lines, 1 / lines), size=resamples)
+        resampled.append(weighted_figures(outcomes, draws))
+    return (
+        {name: float(_mean([one[name] for one in values])[0]) for name in FIGURES},
+        {name: _mean([one[name] for one in resampled]) for name in FIGURES},
+    )
+
+
+def _mean(figures: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The mean over pairs of those that have a value: (R,)."""
+    stacked = np.stack(figures)
+    known = ~np.isnan(stacked)
+    counts = known.sum(axis=0)
+    sums = np.where(known, stacked, 0.0).sum(axis=0)
+    return np.where(counts > 0, sums / np.maximum(1, counts), np.nan)
+
+
+def _interval(name: str, value: float, resampled: NDArray[np.float64]) -> Interval | None:
+    known = resampled[~np.isnan(resampled)]
+    if np.isnan(value) or not len(known):
+        return None
+    if name == "ece":
+        known = known - known.mean() + value
+    low, high = np.percentile(known, (2.5, 97.5))
+    digits = 3 if name in ("auroc", "ece") else 2
+    return Interval(
+        value=round(value, digits), low=round(float(low), digits), high=round(float(high), digits)
+    )
+
+
+def _average_precisions(
+    outcomes: Outcomes, weights: NDArray[np.int64], matches: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    ranked = np.flatnonzero(outcomes.ranked)
+    order = ranked[np.argsort(-outcomes.scores[ranked], kind="stable")]
+    linked = order[outcomes.scores[order] > UNLINKED]
+    right = outcomes.near[linked]
+    counts = weights[:, linked]  # (R, K), surest first
+    places = np.cumsum(counts, axis=1)
+    hits = np.cumsum(counts * right, axis=1)
+    # w copies of a right line after P places with H hits add the sum of (H + t) / (P + t) over
+    # t = 1 … w, which is w + (H - P) (h(P + w) - h(P)) with the harmonic numbers h.
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, places.max(initial=0) + 1))])
+    before = places - counts
+    gains = counts + (hits - counts - before) * (harmonic[places] - harmonic[before])
+    all_right = (weights[:, ranked] * outcomes.near[ranked]).sum(axis=1)
+    total = np.maximum(np.maximum(matches, 1), all_right)
+    return np.asarray(100 * (gains * right).sum(axis=1) / total)
+
+
+def _aurocs(outcomes: Outcomes, weights: NDArray[np.int64]) -> NDArray[np.float64]:
+    match, none = outcomes.verdicts == "match", outcomes.verdicts == "none"
+    if not match.any() or not none.any():
+        return np.full(len(weights), np.nan)
+    order = np.argsort(outcomes.scores)
+    _, firsts = np.unique(outcomes.scores[order], return_index=True)
+    # Equal scores together, rising: (R, groups).
+    positive = np.add.reduceat((weights * match)[:, order], firsts, axis=1)
+    negative = np.add.reduceat((weights * none)[:, order], firsts, axis=1)
+    below = np.cumsum(negative, axis=1) - negative
+    wins = (positive * (below + 0.5 * negative)).sum(axis=1)
+    pairs = positive.sum(axis=1) * negative.sum(axis=1)
+    return np.where(pairs > 0, wins / np.maximum(1, pairs), np.nan)
+
+
+def _calibration_errors(outcomes: Outcomes, weights: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The calibration error over the bins of the lines as they are."""
+    kept = outcomes.stated
+    scores = outcomes.scores[kept]
+    if not len(scores):
+        return np.full(len(weights), np.nan)
+    bins = equal_mass_bins(scores, CALIBRATION_BINS)
+    excess = scores - outcomes.near[kept]
+    by_bin = np.where(bins[:, None] == np.arange(CALIBRATION_BINS), excess[:, None], 0.0)
+    lines = weights[:, kept].sum(axis=1)
+    # A bin's count times its |mean score - share right| is |the sum of its excesses|.
+    gaps = np.abs(weights[:, kept] @ by_bin).sum(axis=1)
+    return np.where(lines > 0, gaps / np.maximum(1, lines), np.nan)

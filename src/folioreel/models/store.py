@@ -1,0 +1,265 @@
+"""A sentence encoder as a folder on disk, whole or refused (STYLE: the model folder).
+
+`config.json` names the parts and holds the sha256 of every other file: `<part>.onnx` the graph of
+each part, `words.safetensors` their word vectors, `vocabulary.txt`, and `README.md`, the card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+
+from folioreel import __version__
+from folioreel.errors import InputError, ModelFolderError
+from folioreel.files import UNFINISHED, make_folder
+from folioreel.models.inference import open_session
+from folioreel.models.vocabulary import Vocabulary
+
+FORMAT = "folioreel-sentence-encoder"
+VERSION = 1
+CONFIG, WORDS, VOCABULARY, CARD = "config.json", "words.safetensors", "vocabulary.txt", "README.md"
+
+_DATA = Path(__file__).parent / "data"
+_PART_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EncoderPart:
+    """One graph from word vectors to sentence vectors, with its table of word vectors."""
+
+    name: str
+    graph: bytes
+    """ONNX: `words` (T, B, word_units) and `lengths` (B,) give `vectors` (B, units)."""
+    words: NDArray[np.int8]
+    """(V, word_units); a row times its scale is the vector of a word."""
+    scales: NDArray[np.float32]
+    """(V,)."""
+
+    def __post_init__(self) -> None:
+        """Refuse tables that do not fit together."""
+        if not _PART_NAME.fullmatch(self.name):
+            raise ValueError(f"{self.name!r} should be lower-case letters, digits and hyphens")
+        if self.words.dtype != np.int8 or self.words.ndim != 2:
+            raise ValueError(f"the words of {self.name} should be a table of bytes")
+        if self.scales.dtype != np.float32 or self.scales.shape != self.words.shape[:1]:
+            raise ValueError(f"{self.name} needs one float32 scale for each word")
+
+    @property
+    def word_units(self) -> int:
+        """The length of a word vector."""
+        return int(self.words.shape[1])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EncoderModel:
+    """All that is needed to turn sentences into vectors; the parts' vectors are joined."""
+
+    name: str
+    vocabulary: Vocabulary
+    parts: tuple[EncoderPart, ...]
+    longest: int
+    """Words of a sentence that are read; the rest is cut."""
+    normalize: bool
+    """Whether each part's vector is brought to length 1 before they are joined."""
+    back_off: bool = False
+    """Whether an unknown word is read as a known one that is nearly the same (unknown_words.py)."""
+    training: dict[str, Any]
+    """How it was fitted: settings, data, figures."""
+    card: str
+    """What it is, on what it was trained and how well it does, in Markdown."""
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit the vocabulary or each other."""
+        names = [part.name for part in self.parts]
+        if not names or len(set(names)) < len(names) or self.longest < 1:
+            raise ValueError("an encoder needs parts with names of their own, and longest above 0")
+        for part in self.parts:
+            if len(part.words) != len(self.vocabulary):
+                raise ValueError(
+                    f"{part.name} has {len(part.words)} words, its vocabulary"
+                    f" {len(self.vocabulary)}"
+                )
+
+
+def builtin_folder(name: str) -> Path:
+    """Where a model that comes with the package lies."""
+    return _DATA / name
+
+
+def builtin_names() -> tuple[str, ...]:
+    """The models that come with the package."""
+    return tuple(sorted(path.parent.name for path in _DATA.glob(f"*/{CONFIG}")))
+
+
+def save_encoder(model: EncoderModel, folder: Path, *, replace: bool = False) -> None:
+    """Write a model folder, whole or not at all.
+
+    Args:
+        model: What to write.
+        folder: A name that is free.
+        replace: Take the place of an encoder that lies there; nothing else is ever replaced.
+
+    Raises:
+        ModelFolderError: The name is taken, or the disk cannot be written.
+    """
+    _check_free(folder, replace)
+    unfinished = folder.with_name(f".{folder.name}{UNFINISHED}")
+    old = folder.with_name(f".{folder.name}.old")
+    try:
+        make_folder(folder.parent)
+        for left in (unfinished, old):  # by a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        unfinished.mkdir()
+        _write_files(model, unfinished)
+        if folder.exists():
+            folder.rename(old)
+        unfinished.rename(folder)
+    except (OSError, InputError) as error:
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFolderError(f"{folder}: cannot be written ({reason})") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def load_encoder_model(folder: Path) -> EncoderModel:
+    """Read a model folder.
+
+    Raises:
+        ModelFolderError: It is missing, damaged, of a newer version, or something else.
+    """
+    config = _read_config(folder)
+    try:
+        names = [str(part["name"]) for part in config["parts"]]
+        hashes = dict(config["sha256"])
+        graphs = {name: f"{name}.onnx" for name in names if _PART_NAME.fullmatch(name)}
+        wanted = (*(graphs[name] for name in names), WORDS, VOCABULARY, CARD)
+        files = {name: _read_file(folder, name, hashes[name]) for name in wanted}
+        tables = safetensors.numpy.load(files[WORDS])
+        return EncoderModel(
+            name=str(config["name"]),
+            vocabulary=Vocabulary.load(folder / VOCABULARY),
+            parts=tuple(
+                EncoderPart(
+                    name=name,
+                    graph=files[graphs[name]],
+                    words=tables[f"{name}.words"],
+                    scales=tables[f"{name}.scales"],
+                )
+                for name in names
+            ),
+            longest=int(config["longest"]),
+            normalize=bool(config["normalize"]),
+            back_off=bool(config["back_off"]),
+            training=dict(config["training"]),
+            card=files[CARD].decode("utf-8"),
+        )
+    except (KeyError, TypeError, ValueError, InputError, SafetensorError) as error:
+        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {_advice(folder)}") from error
+
+
+def is_encoder_folder(folder: Path) -> bool:
+    """Whether a folder says that it holds one of our encoders."""
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("format") == FORMAT
+
+
+def _check_free(folder: Path, replace: bool) -> None:
+    if not folder.exists() and not folder.is_symlink():
+        return
+    if folder.is_symlink() or not is_encoder_folder(folder):
+        raise ModelFolderError(
+            f"{folder}: is something else than a sentence encoder; choose another name"
+        )
+    if not replace:
+        raise ModelFolderError(
+            f"{folder}: holds an encoder already; choose another name, or ask to replace it"
+        )
+
+
+def _write_files(model: EncoderModel, folder: Path) -> None:
+    tables: dict[str, NDArray[Any]] = {}
+    for part in model.parts:
+        (folder / f"{part.name}.onnx").write_bytes(part.graph)
+        tables[f"{part.name}.words"] = np.ascontiguousarray(part.words)
+        tables[f"{part.name}.scales"] = np.ascontiguousarray(part.scales)
+    (folder / WORDS).write_bytes(safetensors.numpy.save(tables))
+    model.vocabulary.save(folder / VOCABULARY)
+    (folder / CARD).write_bytes(model.card.encode("utf-8"))
+    hashes = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+    }
+    config = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": model.name,
+        "package_version": __version__,
+        "longest": model.longest,
+        "normalize": model.normalize,
+        "back_off": model.back_off,
+        "parts": [
+            {"name": part.name, "units": part_units(part), "word_units": part.word_units}
+            for part in model.parts
+        ],
+        "training": model.training,
+        "sha256": hashes,
+    }
+    text = json.dumps(config, ensure_ascii=False, indent=1)
+    (folder / CONFIG).write_bytes(f"{text}\n".encode())
+
+
+def part_units(part: EncoderPart) -> int:
+    """The length of the vectors that a part gives, by its graph."""
+    return int(open_session(part.graph).get_outputs()[0].shape[1])
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
+        raise ModelFolderError(f"{folder}: {CONFIG} {reason}; {_advice(folder)}") from error
+    except ValueError as error:
+        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {_advice(folder)}") from error
+    if not isinstance(config, dict) or config.get("format") != FORMAT:
+        raise ModelFolderError(f"{folder}: is no sentence encoder; give the folder of one")
+    version = config.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise ModelFolderError(
+            f"{folder}: is of version {version}, this folioreel reads up to {VERSION};"
+            " run: pip install --upgrade folioreel"
+        )
+    return config
+
+
+def _read_file(folder: Path, name: str, sha256: str) -> bytes:
+    try:
+        data = (folder / name).read_bytes()
+    except OSError as error:
+        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
+        raise ModelFolderError(f"{folder}: {name} {reason}; {_advice(folder)}") from error
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise ModelFolderError(f"{folder}: {name} is damaged; {_advice(folder)}")
+    return data
+
+
+def _advice(folder: Path) -> str:
+    if folder.parent == _DATA:
+        return "run: pip install --force-reinstall folioreel"
+    return "copy the folder again from where it came, or train it again"

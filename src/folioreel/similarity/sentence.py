@@ -1,0 +1,42 @@
+"""The cosine between the vectors of what is said and of a sentence (paper, section 4.3).
+
+`sentence` with skip-thoughts, as in the paper; `semantic`, beyond it, with a pretrained encoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel.models.inference import unit_rows
+from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached
+from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.types import Book, Film
+
+
+class SentenceMeasure:
+    """Sentence vectors of one film and book."""
+
+    def __init__(
+        self,
+        name: Literal["sentence", "semantic"],
+        encoder: SentenceEncoder,
+        film: Film,
+        book: Book,
+        progress: ProgressCallback = ignore_progress,
+    ) -> None:
+        """Encode both sides, or take them from the cache."""
+        self.names: tuple[str, ...] = (name,)
+
+        def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+            return unit_rows(encode_cached(encoder, texts, progress))
+
+        self._moments = encode([moment.text for moment in film.moments])  # (I, units)
+        self._sentences = encode([sentence.text for sentence in book.sentences])  # (J, units)
+
+    def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
+        """Fill `out` (1, last - first, J); 0 where nobody speaks."""
+        np.matmul(self._moments[first:last], self._sentences.T, out=out[0])

@@ -1,0 +1,89 @@
+"""Every command says in its help what it does, with an example, and the docs speak of it."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from folioreel.cli import main
+from folioreel.cli.evaluate import evaluate_pairs
+
+COMMANDS_MD = Path(__file__).parents[2] / "docs" / "commands.md"
+NEEDS_NO_HELP = {"out", "as_json"}
+
+
+def walk(group, words=()):
+    """Every command and group below a group, by the words that call it."""
+    for name, command in group.commands.items():
+        yield (*words, name), command
+        if isinstance(command, click.Group):
+            yield from walk(command, (*words, name))
+
+
+COMMANDS = dict(walk(main))
+LEAVES = {words: c for words, c in COMMANDS.items() if not isinstance(c, click.Group)}
+
+
+def help_of(words, command):
+    # Commands keep the first help option that they make: it must be the one with -h, of `main`.
+    settings = main.context_settings
+    return command.get_help(click.Context(command, info_name=" ".join(words), **settings))
+
+
+def section_of(words):
+    """The part of the docs below the heading of a command."""
+    heading = f"## `folioreel {' '.join(words)}"
+    text = COMMANDS_MD.read_text(encoding="utf-8")
+    assert heading in text, f"docs/commands.md has no {heading}"
+    return text.split(heading, 1)[1].split("\n## ", 1)[0]
+
+
+def test_all_commands_are_there():
+    names = {" ".join(words) for words in LEAVES}
+    assert names >= {
+        *("align", "demo", "inspect", "corpus build", "corpus stats"),
+        *("evaluate sentences", "train sentences"),
+    }
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_the_help_has_an_example(words):
+    text = help_of(words, COMMANDS[words])
+    assert f"\n  folioreel {' '.join(words)}" in text
+    assert "\\b" not in text
+    for parameter in COMMANDS[words].params:
+        if isinstance(parameter, click.Option) and parameter.name not in NEEDS_NO_HELP:
+            assert parameter.help, f"{words} {parameter.name}"
+
+
+def examples():
+    for words, command in {**COMMANDS, ("evaluate",): evaluate_pairs}.items():
+        for line in re.findall(r"^  folioreel (.+)$", help_of(words, command), re.MULTILINE):
+            yield line.split(" > ")[0]
+
+
+@pytest.mark.parametrize("line", sorted(set(examples())))
+def test_the_examples_are_right(line, monkeypatch):
+    """They are parsed as the shell and click would, up to the call."""
+    called = []
+    monkeypatch.setattr(click.Command, "invoke", lambda self, context: called.append(self))
+    main.main(shlex.split(line), standalone_mode=False)
+    assert not isinstance(called[-1], click.Group)
+
+
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_the_docs_name_every_option(words):
+    section = section_of(words)
+    for parameter in LEAVES[words].params:
+        if isinstance(parameter, click.Option) and parameter.name not in NEEDS_NO_HELP:
+            assert f"`{parameter.opts[0]}" in section, parameter.opts[0]
+
+
+def test_the_docs_speak_of_judged_pairs():
+    section = section_of(("evaluate", "DATASET"))
+    assert "`--preset" in section
+    help_text = help_of(("evaluate",), main.commands["evaluate"])
+    assert "--preset" in help_text
+    assert "sentences" in help_text.split("Commands:")[1]

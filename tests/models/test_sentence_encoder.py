@@ -1,0 +1,224 @@
+"""Sentence encoders: PyTorch's numbers, whatever the batch; the cache; encoders by name."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_encoders import by_pytorch, made_model
+
+from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.models import sentence_encoder, store
+from folioreel.models.sentence_encoder import WordEncoder, encode_cached, load_encoder
+from folioreel.models.store import EncoderPart, save_encoder
+from folioreel.models.vocabulary import UNKNOWN
+
+TEXTS = (
+    "The ferry crossed the river at dawn.",
+    "",
+    "Petra read the dial, and wrote the figure down.",
+    "Kilos.",
+    "   ",
+    "He looked at the water -- and said nothing at all in the evening. " * 3,
+    "Zyx.",
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOLIOREEL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def model():
+    return made_model()
+
+
+@pytest.fixture(scope="module")
+def encoder(model):
+    return WordEncoder(model)
+
+
+class Counting:
+    """An encoder that gives each text its length, and counts what it is asked for."""
+
+    name, units, fingerprint = "counting", 3, "a fingerprint"
+
+    def __init__(self):
+        self.asked = []
+
+    def encode(self, texts, progress=None):
+        self.asked += texts
+        rows = [[len(text), 1 / 3, -1.0] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(-1, 3)
+
+
+def test_the_vectors_are_those_of_pytorch(model, encoder):
+    found = encoder.encode(TEXTS)
+    assert found.shape == (len(TEXTS), 48)
+    assert found.dtype == np.float32
+    for text, vector in zip(TEXTS, found, strict=True):
+        ids = model.vocabulary.encode(text)[: model.longest]
+        expected = by_pytorch(ids) if ids else np.zeros(48)
+        assert vector == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_text_has_one_vector_whatever_its_batch(encoder, rng):
+    words = np.array("the ferry crossed river at dawn petra zyx , .".split())
+    texts = [" ".join(rng.choice(words, rng.integers(0, 30))) for _ in range(100)]
+    together = encoder.encode(texts)
+    alone = np.concatenate([encoder.encode([text]) for text in texts])
+    assert np.abs(together - alone).max() < 1e-5
+    assert np.abs(encoder.encode(texts[::-1])[::-1] - together).max() < 1e-5
+
+
+def test_nothing_to_encode(encoder):
+    assert encoder.encode([]).shape == (0, 48)
+    assert not encoder.encode(["", " \n"]).any()
+
+
+def test_long_texts_are_cut(model, encoder):
+    text = "the ferry crossed the river at dawn and petra read the dial"  # twelve words
+    cut, whole = encoder.encode([text + " down" * 50_000, text])
+    assert cut == pytest.approx(whole, abs=1e-6)
+    longer = WordEncoder(replace(model, longest=13))
+    assert np.abs(longer.encode([text + " down"])[0] - whole).max() > 1e-2
+
+
+def test_each_part_to_length_1(model, encoder):
+    plain = encoder.encode(TEXTS)
+    found = WordEncoder(replace(model, normalize=True)).encode(TEXTS)
+    for part in (slice(0, 24), slice(24, 48)):
+        for k in (0, 2, 3, 5):
+            expected = plain[k, part] / np.linalg.norm(plain[k, part])
+            assert found[k, part] == pytest.approx(expected, abs=1e-6)
+    assert not found[[1, 4]].any()
+
+
+def test_padding_is_zeros_whatever_the_table_says(model, encoder):
+    parts = []
+    for part in model.parts:
+        words = part.words.copy()
+        words[0] = 99
+        parts.append(EncoderPart(name=part.name, graph=part.graph, words=words, scales=part.scales))
+    fed = []
+    changed = WordEncoder(replace(model, parts=tuple(parts)))
+    session = changed._parts[0]._session
+
+    class Watching:
+        def run(self, names, feed):
+            fed.append(feed["words"])
+            return session.run(names, feed)
+
+    changed._parts[0]._session = Watching()
+    assert np.abs(changed.encode(TEXTS) - encoder.encode(TEXTS)).max() < 1e-6
+    assert not fed[0][-1, 1:].any()  # only the longest sentence has a last word
+
+
+def test_unknown_words_are_read_as_known_ones(model):
+    with_, without = WordEncoder(replace(model, back_off=True)), WordEncoder(model)
+    known = model.vocabulary.ids
+    assert with_.word_ids("ferries sixty-one zyx") == [
+        known["ferry"],
+        known["sixty"],
+        known["one"],
+        UNKNOWN,
+    ]
+    assert without.word_ids("ferries sixty-one zyx") == [UNKNOWN] * 3
+    assert with_.fingerprint != without.fingerprint
+
+
+def test_the_fingerprint_follows_the_content(model, encoder):
+    part = model.parts[0]
+    words = part.words.copy()
+    words[5, 5] += 1
+    other_words = EncoderPart(name=part.name, graph=part.graph, words=words, scales=part.scales)
+    others = [
+        WordEncoder(changed).fingerprint
+        for changed in (
+            replace(model, longest=11),
+            replace(model, normalize=True),
+            replace(model, parts=model.parts[::-1]),
+            replace(model, parts=(other_words, model.parts[1])),
+        )
+    ]
+    assert len({encoder.fingerprint, *others}) == 5
+    assert WordEncoder(made_model()).fingerprint == encoder.fingerprint
+
+
+def test_progress_ends_at_the_total(encoder):
+    seen = []
+    encoder.encode(TEXTS * 30, seen.append)
+    assert len(seen) > 1
+    assert seen[-1].done == seen[-1].total
+    assert [step.done for step in seen] == sorted(step.done for step in seen)
+
+
+def test_a_run_can_be_stopped(encoder):
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encoder.encode(TEXTS * 300, stop)
+
+
+def test_the_cache_and_equal_texts(tmp_path):
+    texts = ["one", "two", "", "three", "one", "two"]
+    first, second = Counting(), Counting()
+    found = encode_cached(first, texts)
+    assert first.asked == ["one", "two", "", "three"]
+    assert found[:, 0].tolist() == [3, 3, 0, 5, 3, 3]
+    assert found.dtype == np.float32
+    (stored,) = (tmp_path / "cache").iterdir()
+    assert np.load(stored).dtype == np.float16
+    again = encode_cached(second, texts)
+    assert second.asked == []
+    assert np.array_equal(again, found)  # to the last bit, though the disk holds half precision
+
+
+def test_the_cache_tells_encoders_and_texts_apart():
+    first, second, third = Counting(), Counting(), Counting()
+    second.fingerprint = "another"
+    encode_cached(first, ["one", "two"])
+    encode_cached(second, ["one", "two"])
+    encode_cached(third, ["onetwo"])
+    assert (second.asked, third.asked) == (["one", "two"], ["onetwo"])
+    assert encode_cached(third, []).shape == (0, 3)
+
+
+def test_an_encoder_by_folder(model, tmp_path):
+    save_encoder(model, tmp_path / "mine")
+    found = load_encoder(str(tmp_path / "mine"))
+    assert (found.name, found.units) == ("made", 48)
+    assert np.array_equal(found.encode(TEXTS), WordEncoder(model).encode(TEXTS))
+
+
+def test_built_in_encoders_and_their_parts(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_DATA", tmp_path)
+    save_encoder(replace(model, name="skip-thought"), tmp_path / "skip-thought")
+    whole = load_encoder("skip-thought").encode(TEXTS)
+    uni, bi = load_encoder("uni-skip"), load_encoder("bi-skip")
+    assert (uni.name, uni.units) == ("uni-skip", 24)
+    assert np.array_equal(np.hstack([uni.encode(TEXTS), bi.encode(TEXTS)]), whole)
+    with pytest.raises(ModelFolderError, match="pip install --force-reinstall folioreel"):
+        load_encoder("student")
+
+
+def test_encoders_that_are_not_there(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
+    with pytest.raises(ConfigError, match=r"choose from skip-thought.*sentence-transformers"):
+        load_encoder("skipthought")
+    with pytest.raises(ModelFolderError, match="no such folder"):
+        load_encoder(str(tmp_path / "missing"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelFolderError, match="holds no sentence encoder"):
+        load_encoder(str(tmp_path / "empty"))
+
+
+def test_a_graph_of_other_word_vectors(model):
+    part = model.parts[0]
+    narrow = EncoderPart(
+        name=part.name, graph=part.graph, words=part.words[:, :8], scales=part.scales
+    )
+    with pytest.raises(ModelFolderError, match="does not fit"):
+        WordEncoder(replace(model, parts=(narrow,)))
+    assert sentence_encoder.BUILT_IN["student"] == "student"
