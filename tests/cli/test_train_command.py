@@ -83,7 +83,7 @@ def straight(corpus, tmp_path_factory):
 def test_what_is_written_and_said(straight, corpus):
     out, result = straight
     assert {path.name for path in out.iterdir()} >= {
-        *("pack", "data.json", "checkpoint.pt", "report.json")
+        *("pack", "data.json", "checkpoint.pt", "encoder", "report.json")
     }
     assert re.search(r"^steps done +12$", result.stdout, re.MULTILINE)
     assert re.search(r"^perplexity, sentence after +\d+\.\d+$", result.stdout, re.MULTILINE)
@@ -95,6 +95,21 @@ def test_what_is_written_and_said(straight, corpus):
     assert report["corpus"]["sentences"] == open_corpus(corpus).sentence_count
     # Untrained, it guesses among 103 words.
     assert 50 < report["log"][-1]["perplexity_after"] < 150
+
+
+def test_both_directions_trained_and_combined(straight, corpus, tmp_path):
+    """The paper's combine-skip, from the books to one encoder."""
+    from folioreel.models.sentence_encoder import load_encoder
+
+    assert train(corpus, tmp_path / "bi", "--bidirectional").exit_code == 0
+    folders = [str(run / "encoder") for run in (straight[0], tmp_path / "bi")]
+    command = ["train", "combine", *folders, "--out", str(tmp_path / "combined")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    uni, bi, both = map(load_encoder, (*folders, str(tmp_path / "combined")))
+    assert (uni.name, bi.name, both.units) == ("uni-skip", "bi-skip", 16)
+    text = ["The old man said nothing at all."]
+    assert np.array_equal(both.encode(text), np.hstack([uni.encode(text), bi.encode(text)]))
 
 
 def test_a_limited_run_is_taken_up_with_the_same_end(straight, corpus, tmp_path):

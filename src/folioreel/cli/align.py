@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from folioreel.cli.options import FILE, force_option, json_option, preset_option
+from folioreel.cli.options import (
+    FILE,
+    encoder_option,
+    force_option,
+    json_option,
+    load_aligner,
+    preset_option,
+)
 from folioreel.cli.output import ProgressBars, show_json, show_line, show_notes, show_table
 
 if TYPE_CHECKING:
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
 @click.argument("film", type=FILE)
 @click.option("--subtitles", metavar="FILE|TRACK|LANGUAGE", help="Which subtitles to take.")
 @preset_option
+@encoder_option
 @click.option("--no-shots", is_flag=True, help="Do not look at the picture: dialogue alone.")
 @click.option(
     "--detector",
@@ -37,6 +45,7 @@ def align(
     film: Path,
     subtitles: str | None,
     preset: str,
+    encoder: str | None,
     no_shots: bool,
     detector: DetectorName,
     out: Path | None,
@@ -49,13 +58,13 @@ def align(
     folioreel align novel.epub film.mkv --out result
     folioreel align novel.txt film.srt --json > alignment.json
     folioreel align novel.pdf film.mp4 --subtitles fr --out result
+    folioreel align novel.epub film.mkv --encoder minilm --out result
     """
-    from folioreel.align.aligner import Aligner
     from folioreel.export.results import check_folder, write_results
     from folioreel.ingest.book import load_book
     from folioreel.ingest.film import load_film
 
-    aligner = Aligner.load(preset)
+    aligner = load_aligner(preset, encoder)
     if out is not None:
         check_folder(out, force=force)
     with ProgressBars() as progress:

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import click
 
-from folioreel.cli.options import FILE, json_option, preset_option
-from folioreel.cli.output import ProgressBars, show_rows
+from folioreel.cli.options import (
+    FILE,
+    encoder_option,
+    force_option,
+    json_option,
+    load_aligner,
+    preset_option,
+)
+from folioreel.cli.output import ProgressBars, show_json, show_line, show_rows, show_table
+from folioreel.errors import InputError
 
 
 class _DatasetOrCommand(click.Group):
@@ -48,21 +56,55 @@ class _PairsCommand(click.Command):
 @click.command("DATASET", cls=_PairsCommand)
 @click.argument("dataset", type=FILE)
 @preset_option
+@encoder_option
+@click.option("--out", type=FILE, help="Folder for tables, pictures and all the figures.")
+@force_option
 @json_option
-def evaluate_pairs(dataset: Path, preset: str, as_json: bool) -> None:
+def evaluate_pairs(
+    dataset: Path,
+    preset: str,
+    encoder: str | None,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Align each judged pair in DATASET (a folder of folders) and score it.
 
     A folder that is called as a command is written with its path: ./sentences.
 
     \b
     folioreel evaluate pairs/
+    folioreel evaluate pairs/ --encoder minilm --out report
     folioreel evaluate pairs/old-scrooge --json
     """
-    from folioreel.evaluate.report import evaluate_dataset
+    from folioreel.evaluate.report import evaluate_system, table_rows, write_report
 
+    aligner = load_aligner(preset, encoder)
+    if out is not None and not force:
+        _check_empty(out)
     with ProgressBars() as progress:
-        rows = evaluate_dataset(dataset, preset, progress)
-    show_rows(rows, as_json=as_json)
+        rows = evaluate_system(dataset, aligner.align, progress)
+    files = write_report(rows, out) if out is not None else []
+    if as_json:
+        show_json(rows)
+        return
+    show_table(table_rows(rows))
+    for path in files:
+        show_line(f"wrote {path}")
+
+
+def _check_empty(folder: Path) -> None:
+    """Refuse a folder with something in it before any work is done."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file; give a folder with --out", folder)
+    there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    if there:
+        named = ", ".join(there[:3]) + (" and more" if len(there) > 3 else "")
+        raise InputError(
+            f"already holds {named}; give another folder with --out, or --force to write a report "
+            "into it all the same",
+            folder,
+        )
 
 
 @click.group(

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from folioreel.errors import ConfigError
+
+if TYPE_CHECKING:
+    from folioreel.align.aligner import Aligner
 
 FILE = click.Path(path_type=Path, readable=False)
 """A file or a folder; that it is there and can be read is for the library to say."""
@@ -12,7 +18,36 @@ FILE = click.Path(path_type=Path, readable=False)
 preset_option = click.option(
     "--preset", default="default", show_default=True, help="default or paper."
 )
+encoder_option = click.option(
+    "--encoder",
+    metavar="NAME|FOLDER",
+    help="What gives the vectors of the measure semantic, such as minilm.",
+)
 force_option = click.option(
     "--force", is_flag=True, help="Replace results that are already in --out."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def load_aligner(preset: str, encoder: str | None) -> Aligner:
+    """The aligner of a preset, with another encoder for `semantic` where one is named.
+
+    Raises:
+        ConfigError: There is no such preset or encoder, or the preset has no use for it.
+        ModelFolderError: The encoder's folder is missing or damaged.
+    """
+    from dataclasses import replace
+
+    from folioreel.align.aligner import Aligner
+    from folioreel.models.sentence_encoder import load_encoder
+
+    aligner = Aligner.load(preset)
+    if encoder is None:
+        return aligner
+    if "semantic" not in aligner.config.measures:
+        raise ConfigError(
+            f"the preset {preset} does not take the measure semantic, so that --encoder would "
+            "change nothing; leave it out, or choose another --preset"
+        )
+    load_encoder(encoder)  # a wrong one is refused before the film is looked at, which takes long
+    return Aligner(replace(aligner.config, semantic_encoder=encoder), aligner.name)

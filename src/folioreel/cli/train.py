@@ -1,4 +1,4 @@
-"""`train`: fit the models of the paper to one's own data."""
+"""`train`: fit the models of the paper to one's own data, and build on those that are there."""
 
 from __future__ import annotations
 
@@ -8,18 +8,35 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.cli.options import FILE, json_option
-from folioreel.cli.output import ProgressBars, resumable, show_figures, show_json, show_line
+from folioreel.cli.output import (
+    ProgressBars,
+    resumable,
+    show_figures,
+    show_json,
+    show_line,
+    show_table,
+)
+from folioreel.errors import InputError
 
 if TYPE_CHECKING:
     from folioreel.apps.train_sentences import DeviceName
 
 
+_out_option = click.option(
+    "--out", metavar="FOLDER", type=FILE, required=True, help="The new encoder's folder."
+)
+
+
 @click.group()
 def train() -> None:
-    """Fit a model; needs PyTorch: pip install "folioreel[train]".
+    """Fit a model, or make a new one out of those that are there.
+
+    `sentences` needs PyTorch: pip install "folioreel[train]".
 
     \b
     folioreel train sentences corpus --out skip-thought --minutes 60
+    folioreel train combine uni/encoder bi/encoder --out combined
+    folioreel train vocabulary combined glove.6B.300d.txt --out expanded
     """
 
 
@@ -58,8 +75,8 @@ def sentences(
 ) -> None:
     """Train skip-thought sentence vectors on CORPUS (see: folioreel corpus build).
 
-    Writes into FOLDER: pack/ (the corpus as numbers), checkpoint.pt and report.json. The same
-    command goes on from the checkpoint.
+    Writes into FOLDER: pack/ (the corpus as numbers), checkpoint.pt, encoder/ (what --encoder
+    takes elsewhere) and report.json. The same command goes on from the checkpoint.
 
     \b
     folioreel train sentences corpus --out skip-thought --minutes 60
@@ -83,6 +100,84 @@ def sentences(
         show_json(report)
     else:
         _show_report(report, out)
+
+
+@train.command()
+@click.argument("encoder")
+@click.argument("vectors", type=FILE)
+@_out_option
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Add at most so many words.")
+@json_option
+def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_json: bool) -> None:
+    """Give ENCODER the words of VECTORS, a file of word2vec or GloVe.
+
+    ENCODER is one that comes with the package, by name, or the folder of one. The words of VECTORS
+    are brought into its space by a linear map; those that it knows stay as they are.
+
+    \b
+    folioreel train vocabulary skip-thought glove.6B.300d.txt --out expanded
+    folioreel train vocabulary run/encoder GoogleNews-vectors-negative300.bin.gz --out expanded
+    folioreel train vocabulary student vectors.txt --limit 50000 --out expanded --json
+    """
+    from folioreel.models.combine import open_encoder_model
+    from folioreel.models.expansion import expand_vocabulary
+    from folioreel.models.store import save_encoder
+
+    _check_free(out)
+    model = open_encoder_model(encoder)
+    with ProgressBars() as progress:
+        expansion = expand_vocabulary(model, vectors, limit, progress)
+    save_encoder(expansion.model, out)
+    words, cosine = len(expansion.model.vocabulary), round(expansion.cosine, 4)
+    known, added = expansion.known, expansion.added
+    if as_json:
+        figures = {"known": known, "added": added, "words": words, "held_out_cosine": cosine}
+        show_json({"encoder": str(out), **figures})
+        return
+    show_figures(
+        {
+            "words that both know": known,
+            "words added": added,
+            "words in all": words,
+            "held-out cosine": cosine,
+        }
+    )
+    show_line(f"\nwrote {out}")
+
+
+@train.command()
+@click.argument("first")
+@click.argument("others", metavar="SECOND...", nargs=-1, required=True)
+@_out_option
+@json_option
+def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> None:
+    """Join encoders of one vocabulary: the new vectors are theirs, one after the other.
+
+    Each is one that comes with the package, by name, or the folder of one. A uni- and a
+    bi-directional skip-thought encoder joined are the paper's combine-skip.
+
+    \b
+    folioreel train combine uni/encoder bi/encoder --out combined
+    folioreel train combine uni-skip bi-skip --out combined --json
+    """
+    from folioreel.models.combine import combine_encoders, open_encoder_model
+    from folioreel.models.store import part_units, save_encoder
+
+    _check_free(out)
+    model = combine_encoders([open_encoder_model(name) for name in (first, *others)], out.name)
+    save_encoder(model, out)
+    units = {part.name: part_units(part) for part in model.parts}
+    if as_json:
+        show_json({"encoder": str(out), "words": len(model.vocabulary), "parts": units})
+        return
+    show_table([{"part": name, "units": size} for name, size in units.items()])
+    show_line(f"\nwrote {out}")
+
+
+def _check_free(out: Path) -> None:
+    """Refuse a name that is taken before any work is done; nothing is ever replaced."""
+    if out.exists() or out.is_symlink():
+        raise InputError("is there already; give another name with --out", out)
 
 
 def _show_report(report: dict[str, Any], out: Path) -> None:

@@ -1,0 +1,101 @@
+"""`align --encoder`: which encoder gives the measure `semantic`, and what is refused."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+from conftest import SENTENCES, SPOKEN
+from made_encoders import made_model
+
+from folioreel.cli import main
+from folioreel.config import PRESETS, AlignConfig
+from folioreel.models.store import save_encoder
+
+
+@pytest.fixture
+def pair(tmp_path):
+    book, film = tmp_path / "book.txt", tmp_path / "film.srt"
+    book.write_text("\n\n".join(SENTENCES) + "\n", encoding="utf-8")
+    cues = [
+        f"{k}\n00:00:{a:06.3f} --> 00:00:{b:06.3f}\n{text}\n".replace(".", ",", 2)
+        for k, (a, b, text) in enumerate(SPOKEN, 1)
+    ]
+    film.write_text("\n".join(cues), encoding="utf-8")
+    return book, film
+
+
+@pytest.fixture(autouse=True)
+def _presets(monkeypatch):
+    """One preset that asks for the meaning of sentences and one that does not."""
+    monkeypatch.setitem(PRESETS, "meaning", AlignConfig(weights={"semantic": 1.0}))
+    monkeypatch.setitem(PRESETS, "words", AlignConfig(weights={"tfidf": 1.0}))
+
+
+def align(pair, *options):
+    arguments = ["align", *map(str, pair), *map(str, options)]
+    return CliRunner().invoke(main, arguments)
+
+
+def assert_one_line(result, *says):
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
+    for words in says:
+        assert words in result.stderr
+
+
+def test_the_signature_keeps_the_preset_and_names_the_encoder(pair, tmp_path):
+    save_encoder(made_model(), tmp_path / "made")
+    energies = set()
+    for encoder in (None, "student", str(tmp_path / "made")):
+        more = () if encoder is None else ("--encoder", encoder)
+        result = align(pair, "--preset", "meaning", "--json", *more)
+        assert result.exit_code == 0, result.output
+        model = json.loads(result.stdout)["model"]
+        assert model["preset"] == "meaning"
+        assert model["measures"] == ["semantic"]
+        assert model["config"]["semantic_encoder"] == (encoder or "student")
+        energies.add(model["energy"])
+    # Without the option it is the student; the other one gives other scores.
+    assert len(energies) == 2
+    assert PRESETS["meaning"].semantic_encoder == "student", "the preset itself is untouched"
+
+
+def test_a_folder_beside_oneself(pair, tmp_path, monkeypatch):
+    save_encoder(made_model(), tmp_path / "made")
+    monkeypatch.chdir(tmp_path)
+    result = align(pair, "--preset", "meaning", "--encoder", "made", "--json")
+    assert result.exit_code == 0, result.output
+
+
+def test_an_export_of_a_transformer(pair, tmp_path):
+    pytest.importorskip("tokenizers")
+    from models.test_transformer_encoder import made_export
+
+    folder = made_export(tmp_path / "export")
+    result = align(pair, "--preset", "meaning", "--encoder", folder, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["model"]["config"]["semantic_encoder"] == str(folder)
+
+
+def test_encoders_that_are_refused(pair, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "folioreel.ingest.film.load_film", lambda *a, **k: pytest.fail("work was begun")
+    )
+    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
+    meaning = ("--preset", "meaning", "--out", tmp_path / "out", "--encoder")
+    assert_one_line(align(pair, *meaning, "magic"), "'magic'", "choose from skip-thought")
+    assert_one_line(align(pair, *meaning, tmp_path / "nothing"), "no such folder")
+    (tmp_path / "empty").mkdir()
+    assert_one_line(align(pair, *meaning, tmp_path / "empty"), "holds no sentence encoder")
+    save_encoder(made_model(), tmp_path / "made")
+    (tmp_path / "made" / "words.safetensors").write_bytes(b"")
+    assert_one_line(align(pair, *meaning, tmp_path / "made"), "words.safetensors is damaged")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_preset_that_has_no_use_for_it(pair):
+    result = align(pair, "--preset", "words", "--encoder", "student")
+    assert_one_line(result, "words does not take the measure semantic", "--preset")

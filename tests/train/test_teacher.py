@@ -1,0 +1,32 @@
+"""Words that a teacher is given: written as readers write them."""
+
+import pytest
+
+from folioreel.models.vocabulary import training_tokens
+from folioreel.train.teacher import join_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("The girl's hand.", "the girl's hand ."),
+        ("I didn't, and he can't.", "i didn't , and he can't ."),
+        ("They'll say I'm gone; you've won.", "they'll say i'm gone ; you've won ."),
+        ("He'd gone -- at 10:30 p.m.", "he'd gone -- at 10:30 p.m."),
+        ("", ""),
+        ("Kilos", "kilos"),
+    ],
+)
+def test_endings_stand_at_their_word(text, joined):
+    found = join_tokens(training_tokens(text))
+    assert found == joined
+    assert training_tokens(found) == training_tokens(text), "nothing is lost on the way"
+
+
+def test_an_ending_without_a_word():
+    assert join_tokens(["'s", "gone"]) == "'s gone"
+    assert join_tokens(["n't"]) == "n't"
+
+
+def test_quotes_are_no_endings():
+    assert join_tokens(["he", "said", "'", "yes", "'"]) == "he said ' yes '"
