@@ -1,6 +1,6 @@
 """The nearest sentences of some queries among books that no model was trained on, as Markdown.
 
-Run: python benchmarks/neighbours.py FOLDER… [--encoder NAME…] > docs/neighbours.md
+Run: python benchmarks/neighbours.py FOLDER… [--encoder NAME…] > table.md
 
 A FOLDER is a book, or a folder with books (`book.txt`) somewhere below it.
 """
@@ -8,6 +8,7 @@ A FOLDER is a book, or a folder with books (`book.txt`) somewhere below it.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from pathlib import Path
 
@@ -54,7 +55,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1, help="neighbours of each query")
     arguments = parser.parse_args()
     texts, titles = [], []
+    seen: set[bytes] = set()
     for path in find_books(arguments.places):
+        content = hashlib.sha256(path.read_bytes()).digest()
+        if content in seen:  # one book may have been made into several films
+            continue
+        seen.add(content)
         book = load_book(path)
         texts += [sentence.text for sentence in book.sentences]
         # A book that does not tell its title has that of its file, which is `book`.

@@ -8,17 +8,13 @@ from dataclasses import dataclass, field
 from folioreel.errors import ConfigError
 
 MEASURES = (
-    "prior",
-    "tfidf",
-    "bleu1",
-    "bleu2",
-    "bleu3",
-    "bleu4",
-    "bleu5",
-    "sentence",
-    "semantic",
+    *("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5"),
+    *("rare", "covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"),
+    *("sentence", "semantic", "semantic_z", "semantic_long"),
 )
 """Every measure that there is, in the order in which they are stacked."""
+STEPS = ("stay", "next", "near", "far", "farther", "back", "far_back", "anywhere")
+"""The kinds of steps that a film takes through its book from one moment to the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +50,32 @@ class ChainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepsConfig:
+    """How a film moves through its book: the shares of each kind of step (align/positions.py)."""
+
+    stay: float = 0.25
+    next: float = 0.1
+    """Exactly one sentence on."""
+    near: float = 0.35
+    """A few sentences on: 2 on average."""
+    far: float = 0.05
+    """Some 7 sentences on."""
+    farther: float = 0.05
+    """Some 40 sentences on."""
+    back: float = 0.1
+    """Some 3 sentences back."""
+    far_back: float = 0.03
+    """Some 20 sentences back."""
+    anywhere: float = 0.07
+
+    def __post_init__(self) -> None:
+        """Refuse shares that are none."""
+        shares = [float(getattr(self, name)) for name in STEPS]
+        if not all(math.isfinite(share) and share >= 0 for share in shares) or not self.anywhere:
+            raise ConfigError("the shares of steps must be 0 or more, that of `anywhere` more")
+
+
+@dataclass(frozen=True, kw_only=True)
 class AlignConfig:
     """Which measures are taken, how they are weighed, and how the chain smooths them."""
 
@@ -68,7 +90,15 @@ class AlignConfig:
             "bleu5": 0.1,
         }
     )
-    """Measure → weight in the sum that stands in place of the context model."""
+    """Measure → weight in the sum that gives a cell's score."""
+    bias: float = 0.0
+    """What is added to that sum."""
+    context: str | None = None
+    """The context model that takes the place of the sum: a name or a folder."""
+    steps: StepsConfig | None = None
+    """With these, positions are followed (align/positions.py); without, the paper's chain."""
+    calibration: tuple[float, float] = (1.0, 0.0)
+    """Slope and offset that turn a link's log odds into calibrated ones."""
     sentence_encoder: str = "skip-thought"
     """What gives the vectors of `sentence`: a name or a folder that `load_encoder` takes."""
     semantic_encoder: str = "student"
@@ -95,16 +125,3 @@ class AlignConfig:
     def measures(self) -> tuple[str, ...]:
         """The measures that are used, in their stacking order."""
         return tuple(name for name in MEASURES if name in self.weights)
-
-
-PRESETS: dict[str, AlignConfig] = {"paper": AlignConfig(), "default": AlignConfig()}
-"""Name → settings. `paper` is the paper's method, `default` the best that we can measure; until the
-models of both are built, they are the same."""
-
-
-def preset(name: str) -> AlignConfig:
-    """The settings of a preset, by name."""
-    try:
-        return PRESETS[name]
-    except KeyError:
-        raise ConfigError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}") from None

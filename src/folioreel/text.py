@@ -84,10 +84,25 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
+_ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
+
+
 def tokenize(text: str) -> list[str]:
     """The words of a text: lower case, accents kept, punctuation left out."""
     folded = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).lower()
     return _WORD.findall(folded)
+
+
+def word_stem(word: str) -> str:
+    """A word without the common English endings, so that its forms meet: `walks`, `walked`.
+
+    Rough on purpose: it is for comparing words, and never shown.
+    """
+    word = word.removesuffix("'s").replace("'", "")
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word
 
 
 def dominant_script(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The stages in order: measures → scores → chain → links (paper, section 4)."""
+"""The stages in order: measures → scores → chain or positions → links (paper, section 4)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from numpy.typing import NDArray
 from folioreel import __version__
 from folioreel.align.decode import decode_chain
 from folioreel.align.marginals import chain_marginals
+from folioreel.align.positions import Positions, follow_book
 from folioreel.align.score import score_cells
-from folioreel.config import AlignConfig, preset
+from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import ABSENT, make_chain, time_steps
+from folioreel.models.presets import load_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.text import dominant_script
 from folioreel.types import Alignment, Book, Film, Link
+
+_SURE = 1e-6
+"""No link is surer than this short of 1."""
+_REACH = 3
+"""A link is right if the truth lies at most so many paragraphs away, as in the paper."""
 
 
 class Aligner:
@@ -30,8 +37,8 @@ class Aligner:
 
     @classmethod
     def load(cls, name: str = "default") -> Aligner:
-        """The aligner of a preset: `default` or `paper`."""
-        return cls(preset(name), name)
+        """The aligner of a preset: `default`, `paper`, or a folder that training wrote."""
+        return cls(load_preset(name), name)
 
     def align(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
@@ -43,25 +50,54 @@ class Aligner:
         """
         _check_comparable(film, book)
         rows = SimilarityRows(film, book, self.config, progress)
-        unary = score_cells(rows, self.config, progress)
-        chain = make_chain(unary, time_steps(film), self.config.chain)
-        progress(Progress(stage="chaining", done=0, total=2))
-        path = decode_chain(chain)
-        progress(Progress(stage="chaining", done=1, total=2))
-        marginals = chain_marginals(chain)
-        progress(Progress(stage="chaining", done=2, total=2))
-        # A moment that is not in the book gets the best guess all the same.
-        guesses = marginals.probability.argmax(axis=1)
-        sentences = np.where(path.sentences == ABSENT, guesses, path.sentences)
-        scores = passage_probability(marginals.probability, sentences, book)
-        present = (path.sentences != ABSENT) & (scores >= self.config.in_book_from)
-        links = tuple(
-            Link(moment=i, sentence=int(j), score=float(score), in_book=bool(in_book))
-            for i, (j, score, in_book) in enumerate(zip(sentences, scores, present, strict=True))
-        )
-        return Alignment(book=book, film=film, links=links, signature=self._signature(path.energy))
+        scores = score_cells(rows, self.config, progress)
+        progress(Progress(stage="chaining", done=0, total=1))
+        links, energy = self.link(film, book, scores)
+        progress(Progress(stage="chaining", done=1, total=1))
+        return Alignment(book=book, film=film, links=links, signature=self.signature(energy))
 
-    def _signature(self, energy: float) -> dict[str, object]:
+    def link(
+        self, film: Film, book: Book, scores: NDArray[np.float32]
+    ) -> tuple[tuple[Link, ...], float]:
+        """The links that the scores of all cells give, and their energy."""
+        follow = self._follow_chain if self.config.steps is None else self._follow_positions
+        sentences, chances, energy = follow(film, book, scores)
+        links = tuple(
+            Link(
+                moment=i,
+                sentence=int(sentence),
+                score=float(chance),
+                in_book=bool(chance >= self.config.in_book_from),
+            )
+            for i, (sentence, chance) in enumerate(zip(sentences, chances, strict=True))
+        )
+        return links, energy
+
+    def _follow_positions(
+        self, film: Film, book: Book, scores: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+        """Links by the posterior of a hidden position, with calibrated chances."""
+        assert self.config.steps is not None
+        scores[[moment.text == "" for moment in film.moments]] = -np.inf
+        positions = follow_book(scores, self.config.steps)
+        sentences, chances = choose_links(positions, book)
+        return sentences, calibrate(chances, self.config.calibration), -positions.log_partition
+
+    def _follow_chain(
+        self, film: Film, book: Book, scores: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+        """Links by the best path of the paper's chain, with chances from its marginals."""
+        chain = make_chain(scores, time_steps(film), self.config.chain)
+        path = decode_chain(chain)
+        probability = chain_marginals(chain).probability
+        # A moment that is not in the book gets the best guess all the same.
+        guesses = probability.argmax(axis=1)
+        sentences = np.where(path.sentences == ABSENT, guesses, path.sentences)
+        chances = passage_probability(probability, sentences, book, reach=1)
+        chances[path.sentences == ABSENT] *= self.config.in_book_from
+        return sentences, calibrate(chances, self.config.calibration), path.energy
+
+    def signature(self, energy: float) -> dict[str, object]:
         """What is needed to get the same alignment again."""
         return {
             "preset": self.name,
@@ -72,17 +108,44 @@ class Aligner:
         }
 
 
-def passage_probability(
-    probability: NDArray[np.float32], sentences: NDArray[np.int64], book: Book
+def choose_links(positions: Positions, book: Book) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The best sentence of the best paragraph, and the chance that the truth is not far from it."""
+    # Where nothing is rendered, the scene's place is the best guess.
+    weights = positions.rendered + 1e-3 * positions.position  # (I, J)
+    starts = [paragraph.sentences.start for paragraph in book.paragraphs]
+    best = np.add.reduceat(weights, starts, axis=1).argmax(axis=1)  # (I,)
+    sentences = np.empty(len(best), dtype=np.int64)
+    for i, paragraph in enumerate(best):
+        inside = book.paragraphs[paragraph].sentences
+        sentences[i] = inside.start + weights[i, inside.start : inside.stop].argmax()
+    return sentences, passage_probability(positions.rendered, sentences, book, reach=_REACH)
+
+
+def calibrate(
+    chances: NDArray[np.float64], slope_offset: tuple[float, float]
 ) -> NDArray[np.float64]:
-    """The probability that the truth lies in the linked paragraph or next to it: (I,)."""
+    """Chances whose log odds are stretched and moved, in the same order as before."""
+    slope, offset = slope_offset
+    return 1 / (1 + np.exp(-(slope * log_odds(chances) + offset)))
+
+
+def log_odds(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of p / (1 - p), kept finite."""
+    kept = np.clip(chances, _SURE, 1 - _SURE)
+    return np.log(kept) - np.log1p(-kept)
+
+
+def passage_probability(
+    probability: NDArray[np.float32], sentences: NDArray[np.int64], book: Book, reach: int
+) -> NDArray[np.float64]:
+    """The probability that the truth lies at most `reach` paragraphs from the link: (I,)."""
     sums = np.zeros((probability.shape[0], probability.shape[1] + 1))
     np.cumsum(probability, axis=1, dtype=np.float64, out=sums[:, 1:])
     found = np.empty(len(sentences))
     for i, sentence in enumerate(sentences):
         paragraph = book.paragraph_of[sentence]
-        first = book.paragraphs[max(0, paragraph - 1)].sentences.start
-        last = book.paragraphs[min(len(book.paragraphs) - 1, paragraph + 1)].sentences.stop
+        first = book.paragraphs[max(0, paragraph - reach)].sentences.start
+        last = book.paragraphs[min(len(book.paragraphs) - 1, paragraph + reach)].sentences.stop
         found[i] = sums[i, last] - sums[i, first]
     return np.clip(found, 0.0, 1.0)
 

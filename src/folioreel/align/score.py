@@ -19,6 +19,6 @@ def score_cells(
     unary = np.empty((moments, sentences), dtype=np.float32)
     for block in rows.blocks():
         last = block.first + block.values.shape[0]
-        unary[block.first : last] = block.values @ weights  # (rows, J, M) @ (M,)
+        unary[block.first : last] = block.values @ weights + np.float32(config.bias)
         progress(Progress(stage="comparing", done=last, total=moments))
     return unary

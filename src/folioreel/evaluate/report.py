@@ -72,21 +72,30 @@ def evaluate_system(
 ) -> list[Row]:
     """The same for whatever aligns a film with a book, such as a baseline."""
     folders = find_pairs(folder)
-    rows, judged = [], []
+    names, judged, signatures = [], [], []
     for done, path in enumerate(folders):
         progress(Progress(stage="evaluating", done=done, total=len(folders)))
         pair = load_pair(path)
         alignment = align(load_film(pair.film), load_book(pair.book))
-        outcomes = judge_links(pair, placed_links(alignment))
-        judged.append(outcomes)
-        rows.append(
-            {
-                "pair": pair.name,
-                **_figures(outcomes),
-                **_details(outcomes, [outcomes]),
-                "signature": alignment.signature,
-            }
-        )
+        names.append(pair.name)
+        judged.append(judge_links(pair, placed_links(alignment)))
+        signatures.append(alignment.signature)
+    return rows_of(names, judged, signatures)
+
+
+def rows_of(
+    names: Sequence[str], judged: Sequence[Outcomes], signatures: Sequence[dict[str, Any]]
+) -> list[Row]:
+    """The rows of pairs whose lines were judged, and one for their mean."""
+    rows: list[Row] = [
+        {
+            "pair": name,
+            **_figures(outcomes),
+            **_details(outcomes, [outcomes]),
+            "signature": signature,
+        }
+        for name, outcomes, signature in zip(names, judged, signatures, strict=True)
+    ]
     if len(rows) > 1:
         rows.append({**_mean(rows), **_details(join_outcomes(judged), judged)})
     return rows

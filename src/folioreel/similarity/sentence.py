@@ -14,11 +14,17 @@ from numpy.typing import NDArray
 from folioreel.models.inference import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.text import tokenize
 from folioreel.types import Book, Film
 
 
 class SentenceMeasure:
-    """Sentence vectors of one film and book."""
+    """Sentence vectors of one film and book.
+
+    `semantic` comes in three forms: the cosine, the same in standard deviations from the moment's
+    mean over the book, and that times the logarithm of the moment's length, as a long line that
+    is near means more than a short one.
+    """
 
     def __init__(
         self,
@@ -30,6 +36,8 @@ class SentenceMeasure:
     ) -> None:
         """Encode both sides, or take them from the cache."""
         self.names: tuple[str, ...] = (name,)
+        if name == "semantic":
+            self.names = ("semantic", "semantic_z", "semantic_long")
 
         def encode(texts: Sequence[str]) -> NDArray[np.float32]:
             return unit_rows(encode_cached(encoder, texts, progress))
@@ -37,6 +45,13 @@ class SentenceMeasure:
         self._moments = encode([moment.text for moment in film.moments])  # (I, units)
         self._sentences = encode([sentence.text for sentence in book.sentences])  # (J, units)
 
+        words = [len(tokenize(moment.text)) for moment in film.moments]
+        self._lengths = np.log1p(np.array(words, dtype=np.float32))[:, None] / 3
+
     def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
-        """Fill `out` (1, last - first, J); 0 where nobody speaks."""
+        """Fill `out` (names, last - first, J); 0 where nobody speaks."""
         np.matmul(self._moments[first:last], self._sentences.T, out=out[0])
+        if len(self.names) > 1:
+            deviation = np.maximum(out[0].std(axis=1, keepdims=True), 1e-3)
+            out[1] = (out[0] - out[0].mean(axis=1, keepdims=True)) / (3 * deviation)
+            np.multiply(out[1], self._lengths[first:last], out=out[2])

@@ -13,6 +13,7 @@ from folioreel.models.sentence_encoder import load_encoder
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.base import Measure
 from folioreel.similarity.bleu import BleuMeasure
+from folioreel.similarity.evidence import EvidenceMeasure
 from folioreel.similarity.prior import PriorMeasure
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tfidf import TfidfMeasure
@@ -97,10 +98,12 @@ def build_measures(
         sources.append(TfidfMeasure(tokens))
     if any(name.startswith("bleu") for name in config.measures):
         sources.append(BleuMeasure(tokens))
+    if any(name in config.measures for name in EvidenceMeasure.names):
+        sources.append(EvidenceMeasure(tokens))
     if "sentence" in config.measures:
         encoder = load_encoder(config.sentence_encoder)
         sources.append(SentenceMeasure("sentence", encoder, film, book, progress))
-    if "semantic" in config.measures:
+    if any(name.startswith("semantic") for name in config.measures):
         encoder = load_encoder(config.semantic_encoder)
         sources.append(SentenceMeasure("semantic", encoder, film, book, progress))
     return sources

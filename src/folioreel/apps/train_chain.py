@@ -1,0 +1,158 @@
+"""Judged pairs → the preset `default`: weights of measures, steps through the book, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from folioreel.align.aligner import Aligner, log_odds
+from folioreel.align.positions import Fixed
+from folioreel.config import AlignConfig, StepsConfig
+from folioreel.errors import InputError
+from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
+from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
+from folioreel.evaluate.report import Row, rows_of
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.similarity.tensor import SimilarityRows
+from folioreel.train.positions import FitConfig, Lesson, fit_calibration, fit_positions
+from folioreel.types import Alignment, Book, Film
+
+START = AlignConfig(
+    weights={
+        "rare": 3.0,
+        "covered": 0.0,
+        "covers": 0.0,
+        "phrase": 0.0,
+        "phrase3": 0.0,
+        "nearby": 0.0,
+        "nearby_covered": 0.0,
+        "semantic": 0.0,
+        "semantic_z": 0.0,
+        "semantic_long": 0.0,
+    },
+    bias=-6.0,
+    steps=StepsConfig(),
+)
+"""Where fitting begins: shared rare words alone."""
+_SCENE_MARGIN = 6
+"""Sentences before and after a judged scene that still belong to it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedFilm:
+    """A pair with its measures, which are computed once."""
+
+    pair: Pair
+    film: Film
+    book: Book
+    lesson: Lesson
+
+
+def read_judged(
+    dataset: Path, config: AlignConfig = START, progress: ProgressCallback = ignore_progress
+) -> list[JudgedFilm]:
+    """Every judged pair of a dataset, measured."""
+    folders = find_pairs(dataset)
+    found = []
+    for done, folder in enumerate(folders):
+        progress(Progress(stage="measuring", done=done, total=len(folders)))
+        pair = load_pair(folder)
+        film, book = load_film(pair.film), load_book(pair.book)
+        rows = SimilarityRows(film, book, config)
+        values = rows.block(0, rows.shape[0]).values  # (I, J, M)
+        lesson = Lesson(
+            planes=np.moveaxis(values, -1, 0),
+            silent=np.array([moment.text == "" for moment in film.moments]),
+            fixed=judged_moments(pair, film, book),
+        )
+        found.append(JudgedFilm(pair=pair, film=film, book=book, lesson=lesson))
+    return found
+
+
+def judged_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
+    """What the judges say of moments: rendered here, not in the book, or somewhere in a scene."""
+    starts = np.array([moment.start_s for moment in film.moments])
+    ends = np.array([moment.end_s for moment in film.moments])
+    fixed: dict[int, Fixed] = {}
+    for judgement in pair.judgements:
+        line = pair.spoken[judgement.line]
+        start_s, end_s = judgement.times_s or (line.start_s, line.end_s)
+        shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)
+        moment = int(shared.argmax())
+        if shared[moment] <= 0:
+            continue
+        if judgement.verdict == "none":
+            fixed[moment] = Fixed(sentences=None, rendered=False)
+            continue
+        sentences = _sentences_at(book, judgement.passages)
+        if judgement.verdict == "scene":
+            inside = np.flatnonzero(sentences)
+            for sentence in inside:
+                low = max(0, sentence - _SCENE_MARGIN)
+                sentences[low : sentence + _SCENE_MARGIN + 1] = True
+        if sentences.any():
+            rendered = True if judgement.verdict == "match" else None
+            fixed[moment] = Fixed(sentences=sentences, rendered=rendered)
+    return fixed
+
+
+def _sentences_at(book: Book, passages: Sequence[Any]) -> np.ndarray:
+    """The sentences that lie on some lines of the book: (J,)."""
+    found = np.zeros(len(book.sentences), dtype=bool)
+    for sentence in book.sentences:
+        if sentence.line is None:
+            raise InputError("judged pairs need a plain-text book, whose lines can be counted")
+        last = sentence.line_end or sentence.line
+        found[sentence.index] = any(
+            last >= passage[0] and sentence.line <= passage[1] for passage in passages
+        )
+    return found
+
+
+def fit_preset(
+    judged: Sequence[JudgedFilm],
+    config: FitConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> AlignConfig:
+    """The settings that some judged pairs teach."""
+    fitted = fit_positions([item.lesson for item in judged], START, config, progress)
+    outcomes = [judge_film(item, fitted) for item in judged]
+    odds = log_odds(np.concatenate([found.scores[found.stated] for found in outcomes]))
+    right = np.concatenate([found.near[found.stated] for found in outcomes])
+    return replace(fitted, calibration=fit_calibration(odds, right))
+
+
+def judge_film(item: JudgedFilm, config: AlignConfig) -> Outcomes:
+    """What becomes of a pair's judged lines."""
+    return judge_links(item.pair, placed_links(align_measured(item, config)))
+
+
+def align_measured(item: JudgedFilm, config: AlignConfig) -> Alignment:
+    """Align a pair whose measures are there already."""
+    aligner = Aligner(config)
+    links, energy = aligner.link(item.film, item.book, item.lesson.scores(config))
+    return Alignment(
+        book=item.book, film=item.film, links=links, signature=aligner.signature(energy)
+    )
+
+
+def leave_one_out(
+    judged: Sequence[JudgedFilm],
+    config: FitConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> list[Row]:
+    """Each pair judged by settings that all others taught, and the mean."""
+    outcomes, signatures = [], []
+    for done, item in enumerate(judged):
+        progress(Progress(stage="leaving one out", done=done, total=len(judged)))
+        fitted = fit_preset([other for other in judged if other is not item], config)
+        alignment = align_measured(item, fitted)
+        outcomes.append(judge_links(item.pair, placed_links(alignment)))
+        signatures.append(alignment.signature)
+    return rows_of([item.pair.name for item in judged], outcomes, signatures)

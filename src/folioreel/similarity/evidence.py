@@ -1,0 +1,140 @@
+"""What shared words are worth: beyond the paper, evidence that means the same in every book.
+
+A word that one sentence in a thousand holds is worth ln 1000, whatever else the lines say. Forms of
+a word count as one. `rare` is the worth of all words that a moment and a sentence share, `covered`
+its share of the moment's words, `phrase` the worth of the pairs and `phrase3` of the triples of
+neighbouring words that they share; `nearby` and `nearby_covered` are `rare` and `covered` with the
+sentence's two neighbours, as a line is often spread over several sentences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from folioreel.similarity.tokens import TokenPair, Tokens
+from folioreel.text import word_stem
+
+
+class EvidenceMeasure:
+    """Shared words and phrases of one film and book."""
+
+    names: tuple[str, ...] = (
+        "rare",
+        "covered",
+        "covers",
+        "phrase",
+        "phrase3",
+        "nearby",
+        "nearby_covered",
+    )
+
+    def __init__(self, tokens: TokenPair) -> None:
+        """Weigh the stems of both sides, and their pairs and triples."""
+        stems = _number_stems(tokens.vocabulary)  # word → stem
+        moments, sentences = (_restem(side, stems) for side in (tokens.moments, tokens.sentences))
+        count = len(sentences.starts) - 1
+        size = int(stems.max(initial=0)) + 1
+        held = _sets(sentences.ids, sentences.owners, (count, size))  # (J, stems)
+        frequency = np.bincount(held.indices, minlength=size)
+        worth = np.maximum(np.log((count + 1) / (frequency + 0.5)), 0).astype(np.float32)
+        said = _sets(moments.ids, moments.owners, (len(moments.starts) - 1, size))
+        weighed = _scale(said, worth)
+        self._single = (weighed, held.T.tocsr())
+        self._window = (weighed, _with_neighbours(held).T.tocsr())
+        self._pairs = _phrases(moments, sentences, worth, 2)
+        self._triples = _phrases(moments, sentences, worth, 3)
+        self._said = np.maximum(said @ worth, 1e-3)[:, None]  # (I, 1)
+        self._held = np.maximum(held @ worth, 1e-3)  # (J,)
+
+    def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
+        """Fill `out` (7, last - first, J); worth in tens, so that weights are of one size."""
+        part = slice(first, last)
+        shared, nearby = _multiply(self._single, part), _multiply(self._window, part)
+        out[0] = shared / 10
+        out[1] = shared / self._said[part]
+        out[2] = shared / self._held
+        out[3] = _multiply(self._pairs, part) / 20
+        out[4] = _multiply(self._triples, part) / 20
+        out[5] = nearby / 10
+        out[6] = nearby / self._said[part]
+
+
+_Product = tuple[sparse.csr_array, sparse.csr_array]
+
+
+def _multiply(product: _Product, part: slice) -> NDArray[np.float32]:
+    values: NDArray[np.float32] = (product[0][part] @ product[1]).toarray()
+    return values
+
+
+def _number_stems(vocabulary: tuple[str, ...]) -> NDArray[np.int64]:
+    numbers: dict[str, int] = {}
+    found = [numbers.setdefault(word_stem(word), len(numbers)) for word in vocabulary]
+    return np.array(found, dtype=np.int64)
+
+
+def _restem(tokens: Tokens, stems: NDArray[np.int64]) -> Tokens:
+    return Tokens(ids=stems[tokens.ids], starts=tokens.starts)
+
+
+def _sets(
+    ids: NDArray[np.int64], owners: NDArray[np.int64], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """1 where a text has a word at least once: (texts, words)."""
+    ones = np.ones(len(ids), dtype=np.float32)
+    found = sparse.csr_array((ones, (owners, ids)), shape=shape)
+    found.data[:] = 1
+    return found
+
+
+def _scale(texts: sparse.csr_array, worth: NDArray[np.float32]) -> sparse.csr_array:
+    weighed = texts.copy()
+    weighed.data *= worth[weighed.indices]
+    return weighed
+
+
+def _with_neighbours(texts: sparse.csr_array) -> sparse.csr_array:
+    """Each text's words joined with those of the texts before and after it."""
+    count = texts.shape[0]
+    band = sparse.diags_array(
+        [1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(count, count), dtype=np.float32
+    )
+    joined = (band @ texts).tocsr()
+    joined.data[:] = 1
+    return joined
+
+
+def _phrases(
+    moments: Tokens, sentences: Tokens, worth: NDArray[np.float32], length: int
+) -> _Product:
+    """Runs of some words on both sides, each worth what its words are."""
+    size = len(worth)
+    sides = [_runs(side, size, length) for side in (moments, sentences)]
+    keys, numbers = np.unique(np.concatenate([keys for keys, _ in sides]), return_inverse=True)
+    split = len(sides[0][0])
+    value = np.zeros(len(keys), dtype=np.float32)
+    rest = keys.copy()
+    for _ in range(length):
+        value += worth[rest % size]
+        rest //= size
+    spoken, written = (
+        _sets(ids, owners, (len(side.starts) - 1, len(keys)))
+        for ids, (_, owners), side in (
+            (numbers[:split], sides[0], moments),
+            (numbers[split:], sides[1], sentences),
+        )
+    )
+    return _scale(spoken, value), written.T.tocsr()
+
+
+def _runs(tokens: Tokens, size: int, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A number for each run of neighbouring words in a text, and the text it stands in."""
+    owners = tokens.owners
+    last = max(0, len(owners) - length + 1)
+    keys = np.zeros(last, dtype=np.int64)
+    for k in range(length):
+        keys = keys * size + tokens.ids[k : k + last]
+    whole = owners[:last] == owners[length - 1 :][:last]
+    return keys[whole], owners[:last][whole]

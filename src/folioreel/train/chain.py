@@ -1,0 +1,224 @@
+"""The chain's weights ω_u, ω_p, ω_q and σ, learned with hidden nodes (paper, section 4.4).
+
+Few moments were judged. The likelihood of what was judged is the sum over all paths that keep to it
+divided by the sum over all paths, Z_clamped / Z, and the gradient of its logarithm is what the
+chain expects of each potential when clamped less what it expects when free. Both are exact.
+
+A potential between neighbours depends on the displacement in the book alone, so all that is needed
+of a pair of neighbours is how probable each displacement is: the correlation of the message from
+the left with the message from the right, by FFT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.fft
+import scipy.optimize
+from numpy.typing import NDArray
+
+from folioreel.config import ChainConfig
+from folioreel.models.chain import Chain
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.train.judged import JudgedMoment
+
+WEIGHTS = ("unary", "pace", "stay", "sigma")
+"""What is learned, by its name in `ChainConfig`, in the order of every gradient."""
+
+_LEAST, _MOST = 1e-4, 100.0
+_LEAST_SIGMA, _MOST_SIGMA = 1e-4, 1.0
+_STEEPEST = 25.0
+"""The most that ω_p + ω_q may be: beyond, an FFT loses the least probable displacements."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChainLesson:
+    """A chain over one pair's scores, and which sentences its judged moments may take."""
+
+    chain: Chain
+    clamped: Chain
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Learned:
+    """The weights that were found, and how well they explain what was judged."""
+
+    config: ChainConfig
+    log_likelihood: float
+    """Of all judged matches together."""
+    start_log_likelihood: float
+    evaluations: int
+
+
+def make_lesson(chain: Chain, judged: Sequence[JudgedMoment]) -> ChainLesson:
+    """Clamp every match to its sentences; all other moments stay hidden.
+
+    Raises:
+        ValueError: The chain has a state "not in the book", which the paper's has not.
+    """
+    if chain.config.absent:
+        raise ValueError("only a chain without the state “not in the book” can be learned")
+    unary = chain.unary.copy()
+    for moment in judged:
+        if moment.verdict == "match":
+            kept = list(moment.sentences)
+            unary[moment.moment] = -np.inf
+            unary[moment.moment, kept] = chain.unary[moment.moment, kept]
+    clamped = Chain(unary=unary, steps=chain.steps, config=chain.config, absent=chain.absent)
+    return ChainLesson(chain=chain, clamped=clamped)
+
+
+def fit_chain(
+    lessons: Sequence[ChainLesson],
+    start: ChainConfig,
+    *,
+    evaluations: int = 40,
+    progress: ProgressCallback = ignore_progress,
+) -> Learned:
+    """The weights under which the judged matches are most probable.
+
+    Args:
+        lessons: Chains over the scores that the weights are for, with what was judged.
+        start: Where the search begins; what is not learned is kept.
+        evaluations: How often the likelihood may be computed; some 30 are enough.
+        progress: Called after each.
+    """
+    best: list[tuple[float, ChainConfig]] = []
+
+    def cost(logs: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        config = _config(start, logs)
+        value, gradient = log_likelihood(lessons, config)
+        best.append((value, config))
+        progress(Progress(stage="learning", done=min(len(best), evaluations), total=evaluations))
+        # Weights are positive: their logarithms are what is searched.
+        return -value, -gradient * np.exp(logs)
+
+    first = np.log([max(getattr(start, name), _LEAST) for name in WEIGHTS])
+    bounds = [(np.log(_LEAST), np.log(_MOST))] + [(np.log(_LEAST), np.log(_STEEPEST / 2))] * 2
+    bounds.append((np.log(_LEAST_SIGMA), np.log(_MOST_SIGMA)))
+    scipy.optimize.minimize(
+        cost,
+        first,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxfun": evaluations, "ftol": 1e-6},
+    )
+    value, config = max(best, key=lambda found: found[0])
+    return Learned(
+        config=config,
+        log_likelihood=value,
+        start_log_likelihood=best[0][0],
+        evaluations=len(best),
+    )
+
+
+def log_likelihood(
+    lessons: Sequence[ChainLesson], config: ChainConfig
+) -> tuple[float, NDArray[np.float64]]:
+    """log p(judged) under some weights, and its gradient by each of `WEIGHTS`."""
+    chains = [
+        replace(chain, config=config)
+        for lesson in lessons
+        for chain in (lesson.clamped, lesson.chain)
+    ]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        found = list(pool.map(log_partition, chains))
+    value = sum(clamped[0] - free[0] for clamped, free in zip(found[::2], found[1::2], strict=True))
+    gradient = sum(
+        (clamped[1] - free[1] for clamped, free in zip(found[::2], found[1::2], strict=True)),
+        start=np.zeros(len(WEIGHTS)),
+    )
+    return value, gradient
+
+
+def log_partition(chain: Chain) -> tuple[float, NDArray[np.float64]]:
+    """log Z of a chain, and its gradient by each of `WEIGHTS`: minus what the energy expects."""
+    moments, sentences = chain.shape
+    size = scipy.fft.next_fast_len(2 * sentences - 1, real=True)
+    weights = _node_weights(chain)  # (I, J)
+    left = np.empty((moments, size // 2 + 1), dtype=np.complex128)  # spectra from the left
+    messages = np.empty((moments, sentences))
+    messages[0] = 1.0
+    log_z = 0.0
+    for i in range(1, moments):
+        sources = messages[i - 1] * weights[i - 1]
+        left[i] = scipy.fft.rfft(sources / sources.sum(), size)
+        log_z += float(np.log(sources.sum()))
+        kernel = scipy.fft.rfft(np.exp(-chain.costs(i)), size)
+        # Displacement 0 is at index J - 1 of the costs; rounding must not make a message negative.
+        cyclic = scipy.fft.irfft(left[i] * kernel, size)[sentences - 1 : 2 * sentences - 1]
+        messages[i] = np.maximum(cyclic, 1e-300)
+    log_z += float(np.log((messages[-1] * weights[-1]).sum()))
+    log_z += chain.config.unary * float(chain.unary.max(axis=1).astype(np.float64).sum())
+    return log_z, _backward(chain, weights, messages, left, size)
+
+
+def _node_weights(chain: Chain) -> NDArray[np.float64]:
+    """Exp of the weighted scores against each moment's best: (I, J)."""
+    unary = chain.unary.astype(np.float64)
+    unary -= unary.max(axis=1, keepdims=True)
+    unary *= chain.config.unary
+    return np.exp(unary, out=unary)
+
+
+def _backward(
+    chain: Chain,
+    weights: NDArray[np.float64],
+    messages: NDArray[np.float64],
+    left: NDArray[np.complex128],
+    size: int,
+) -> NDArray[np.float64]:
+    """The gradient of log Z: what each potential expects, from the last moment to the first."""
+    moments, sentences = chain.shape
+    gradient = np.zeros(len(WEIGHTS))
+    back = np.ones(sentences)
+    for i in range(moments - 1, -1, -1):
+        right = back * weights[i]
+        joint = messages[i] * right
+        scores = np.where(joint > 0, chain.unary[i], 0.0)  # what is forbidden counts for nothing
+        gradient[0] += float(joint @ scores) / joint.sum()
+        if i == 0:
+            break
+        costs = chain.costs(i)
+        kernel = np.exp(-costs)
+        spectrum = scipy.fft.rfft(right / right.sum(), size)
+        gradient[1:] += _step_gradient(chain, i, kernel, left[i], spectrum, size)
+        # Back against the displacement: the same kernel, turned round.
+        turned = scipy.fft.rfft(kernel[::-1], size)
+        cyclic = scipy.fft.irfft(spectrum * turned, size)[sentences - 1 : 2 * sentences - 1]
+        back = np.maximum(cyclic, 1e-300)
+    return gradient
+
+
+def _step_gradient(
+    chain: Chain,
+    i: int,
+    kernel: NDArray[np.float64],
+    left: NDArray[np.complex128],
+    right: NDArray[np.complex128],
+    size: int,
+) -> NDArray[np.float64]:
+    """Minus the expected cost between moments i - 1 and i, by pace, stay and sigma: (3,)."""
+    sentences = chain.shape[1]
+    together = scipy.fft.irfft(np.conj(left) * right, size)
+    # Displacements below 0 come at the end of a cyclic correlation.
+    shares = np.concatenate([together[size - sentences + 1 :], together[:sentences]])
+    shares = np.maximum(shares, 0.0) * kernel  # (2 J - 1,)
+    shares /= shares.sum()
+    config = chain.config
+    jump = np.arange(1 - sentences, sentences) / sentences
+    squares = np.stack([np.square(chain.steps[i - 1] - jump), np.square(jump)])  # (2, 2 J - 1)
+    variance = config.sigma**2
+    pace, stay = (squares / (squares + variance)) @ shares
+    # d/dσ of x / (x + σ²) is - 2 σ x / (x + σ²)².
+    slopes = (-2 * config.sigma * squares / np.square(squares + variance)) @ shares
+    return -np.array([pace, stay, config.pace * slopes[0] + config.stay * slopes[1]])
+
+
+def _config(start: ChainConfig, logs: NDArray[np.float64]) -> ChainConfig:
+    unary, pace, stay, sigma = np.exp(logs).tolist()
+    return replace(start, unary=unary, pace=pace, stay=stay, sigma=sigma)
