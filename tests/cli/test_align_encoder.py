@@ -9,7 +9,8 @@ from conftest import SENTENCES, SPOKEN
 from made_encoders import made_model
 
 from folioreel.cli import main
-from folioreel.config import PRESETS, AlignConfig
+from folioreel.config import AlignConfig
+from folioreel.models.presets import load_preset, save_preset
 from folioreel.models.store import save_encoder
 
 
@@ -26,10 +27,11 @@ def pair(tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def _presets(monkeypatch):
+def _presets(tmp_path, monkeypatch):
     """One preset that asks for the meaning of sentences and one that does not."""
-    monkeypatch.setitem(PRESETS, "meaning", AlignConfig(weights={"semantic": 1.0}))
-    monkeypatch.setitem(PRESETS, "words", AlignConfig(weights={"tfidf": 1.0}))
+    monkeypatch.chdir(tmp_path)
+    for name, measure in (("meaning", "semantic"), ("words", "tfidf")):
+        save_preset(AlignConfig(weights={measure: 1.0}), tmp_path / name, "", {})
 
 
 def align(pair, *options):
@@ -60,7 +62,7 @@ def test_the_signature_keeps_the_preset_and_names_the_encoder(pair, tmp_path):
         energies.add(model["energy"])
     # Without the option it is the student; the other one gives other scores.
     assert len(energies) == 2
-    assert PRESETS["meaning"].semantic_encoder == "student", "the preset itself is untouched"
+    assert load_preset("meaning").semantic_encoder == "student", "the preset itself is untouched"
 
 
 def test_a_folder_beside_oneself(pair, tmp_path, monkeypatch):

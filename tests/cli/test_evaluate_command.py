@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from made_encoders import made_model
 
 from folioreel.cli import main
-from folioreel.config import PRESETS, AlignConfig
+from folioreel.config import AlignConfig
+from folioreel.models.presets import save_preset
 from folioreel.models.store import save_encoder
 
 ROWS = [
@@ -108,10 +109,11 @@ FIGURES = {"match": 391, "none": 86}
 
 
 @pytest.fixture
-def semantic(monkeypatch):
+def semantic(tmp_path, monkeypatch):
     """A preset that asks for the meaning of sentences."""
+    monkeypatch.chdir(tmp_path)
     config = AlignConfig(weights={"semantic": 1.0, "bleu2": 1.0})
-    monkeypatch.setitem(PRESETS, "meaning", config)
+    save_preset(config, tmp_path / "meaning", "", {})
 
 
 def test_the_demo_with_a_report(tmp_path):

@@ -7,6 +7,7 @@ from made_encoders import made_model
 
 from folioreel.models.sentence_encoder import WordEncoder
 from folioreel.similarity.sentence import SentenceMeasure
+from folioreel.text import tokenize
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +52,31 @@ def test_against_brute_force(encoder, film):
 
 
 def test_blocks_of_rows_are_those_of_the_whole(encoder, film, book):
-    measure = SentenceMeasure("semantic", encoder, film, book)
+    measure = SentenceMeasure("sentence", encoder, film, book)
     moments, sentences = len(film.moments), len(book.sentences)
-    assert measure.names == ("semantic",)
+    assert measure.names == ("sentence",)
     whole = rows(measure, 0, moments, sentences)
     parts = [rows(measure, k, min(k + 2, moments), sentences) for k in range(0, moments, 2)]
     assert np.concatenate(parts) == pytest.approx(whole, abs=1e-6)
     assert rows(measure, 2, 2, sentences).shape == (0, sentences)
+
+
+def test_the_three_forms_of_semantic(encoder, film, book):
+    """Standard scores by hand, and the length of the line as a factor."""
+    measure = SentenceMeasure("semantic", encoder, film, book)
+    assert measure.names == ("semantic", "semantic_z", "semantic_long")
+    found = np.empty((3, len(film.moments), len(book.sentences)), dtype=np.float32)
+    measure.rows(0, len(film.moments), found)
+    spoken = [k for k, moment in enumerate(film.moments) if moment.text]
+    for i in spoken:
+        cosines = found[0, i].astype(np.float64)
+        scores = (cosines - cosines.mean()) / cosines.std()
+        assert found[1, i] == pytest.approx(scores / 3, abs=1e-3)
+        words = len(tokenize(film.moments[i].text))
+        assert found[2, i] == pytest.approx(found[1, i] * np.log(1 + words) / 3, abs=1e-5)
+    silent = [k for k, moment in enumerate(film.moments) if not moment.text]
+    assert silent
+    assert not found[:, silent].any()
 
 
 def test_a_film_in_which_nobody_speaks(encoder, book):

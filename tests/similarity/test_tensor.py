@@ -88,9 +88,10 @@ def test_sentence_vectors_are_those_of_their_encoders(film, book, folder):
     assert block.measures == ("bleu2", "sentence", "semantic")
     encoders = {"sentence": WordEncoder(made_model()), "semantic": load_encoder("student")}
     for name, encoder in encoders.items():
-        expected = np.zeros((1, 7, len(book.sentences)), dtype=np.float32)
+        measure = SentenceMeasure(name, encoder, film, book)
+        expected = np.zeros((len(measure.names), 7, len(book.sentences)), dtype=np.float32)
         # One row above the first moment is beyond the film.
-        SentenceMeasure(name, encoder, film, book).rows(0, 6, expected[:, 1:])
+        measure.rows(0, 6, expected[:, 1:])
         assert block[name] == pytest.approx(expected[0], abs=1e-6)
     assert not np.allclose(block["sentence"], block["semantic"], atol=0.05)
     # A line that is in the book is nearest to itself by its meaning.

@@ -71,7 +71,7 @@ def test_a_window_as_an_example_gives_the_score_of_its_cell(rng):
 
 
 def test_context_tells_cells_apart_that_look_the_same_alone(rng):
-    rows, judged, truth = made_pair(rng)
+    rows, judged, _ = made_pair(rng)
     other, _, other_truth = made_pair(rng)
     shares = {}
     for name, config in {

@@ -103,7 +103,7 @@ class Aligner:
             "preset": self.name,
             "measures": list(self.config.measures),
             "package_version": __version__,
-            "config": asdict(self.config),
+            "config": {**asdict(self.config), "calibration": list(self.config.calibration)},
             "energy": round(energy, 6),
         }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
+from folioreel.models.presets import load_preset, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.positions import FitConfig, Lesson, fit_calibration, fit_positions
@@ -126,6 +128,53 @@ def fit_preset(
     odds = log_odds(np.concatenate([found.scores[found.stated] for found in outcomes]))
     right = np.concatenate([found.near[found.stated] for found in outcomes])
     return replace(fitted, calibration=fit_calibration(odds, right))
+
+
+def train_chain(
+    dataset: Path,
+    out: Path,
+    config: FitConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Learn a preset from every judged pair of a dataset and write its folder.
+
+    Returns:
+        What the folder's card says: the pairs, the judged lines, the learned numbers.
+    """
+    if out.exists() and any(out.iterdir()):
+        load_preset(str(out))  # nothing else is ever replaced
+    judged = read_judged(dataset, progress=progress)
+    fitted = fit_preset(judged, config, progress)
+    names = [item.pair.name for item in judged]
+    lines = sum(len(item.lesson.fixed) for item in judged)
+    training = {"pairs": names, "judged_lines": lines, "date": date.today().isoformat()}
+    save_preset(fitted, out, _card(fitted, training), training)
+    return {**training, "config": asdict(fitted)}
+
+
+def _card(config: AlignConfig, training: dict[str, Any]) -> str:
+    assert config.steps is not None
+    weights = [f"| {name} | {weight:.2f} |" for name, weight in config.weights.items()]
+    steps = [f"| {name} | {share:.3f} |" for name, share in asdict(config.steps).items()]
+    lines = [
+        "# An aligner's learned numbers",
+        "",
+        f"Learned on {training['date']} with `folioreel train chain` from"
+        f" {training['judged_lines']:,} judged lines of {len(training['pairs'])} pairs:"
+        f" {', '.join(training['pairs'])}.",
+        "Figures of these pairs come from settings that the other pairs taught:",
+        "`folioreel evaluate DATASET --leave-one-out` (docs/results.md).",
+        "",
+        "| measure | weight |",
+        "|---|---|",
+        *weights,
+        f"| bias | {config.bias:.2f} |",
+        "",
+        "| step | share |",
+        "|---|---|",
+        *steps,
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def judge_film(item: JudgedFilm, config: AlignConfig) -> Outcomes:

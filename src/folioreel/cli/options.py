@@ -16,7 +16,7 @@ FILE = click.Path(path_type=Path, readable=False)
 """A file or a folder; that it is there and can be read is for the library to say."""
 
 preset_option = click.option(
-    "--preset", default="default", show_default=True, help="default or paper."
+    "--preset", default="default", show_default=True, help="default, paper, or a folder."
 )
 encoder_option = click.option(
     "--encoder",
@@ -44,7 +44,7 @@ def load_aligner(preset: str, encoder: str | None) -> Aligner:
     aligner = Aligner.load(preset)
     if encoder is None:
         return aligner
-    if "semantic" not in aligner.config.measures:
+    if not any(name.startswith("semantic") for name in aligner.config.measures):
         raise ConfigError(
             f"the preset {preset} does not take the measure semantic, so that --encoder would "
             "change nothing; leave it out, or choose another --preset"

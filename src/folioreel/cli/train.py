@@ -44,7 +44,7 @@ def train() -> None:
 @click.argument("corpus", type=FILE)
 @click.option("--out", metavar="FOLDER", type=FILE, required=True, help="The run's own folder.")
 @click.option("--units", default=1024, show_default=True, help="Length of a sentence vector.")
-@click.option("--word-units", default=300, show_default=True, help="Length of a word vector.")
+@click.option("--word-units", default=320, show_default=True, help="Length of a word vector.")
 @click.option("--vocabulary", default=20_000, show_default=True, help="Words that it knows.")
 @click.option("--bidirectional", is_flag=True, help="Read sentences from both ends.")
 @click.option("--batch", default=512, show_default=True, help="Sentences a step.")

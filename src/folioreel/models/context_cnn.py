@@ -54,8 +54,8 @@ class ContextModel:
         """
         width = self.halo[1]
         padded = np.pad(planes, ((0, 0), (0, 0), (width, width)))[None]
-        found: NDArray[np.float32] = self._session.run(None, {"planes": padded})[0]
-        return found[0, 0]
+        found: NDArray[np.float32] = self._session.run(None, {"planes": padded})[0][0, 0]
+        return found
 
 
 def load_context_model(name_or_folder: str | Path) -> ContextModel:

@@ -119,7 +119,7 @@ def fit_chain(
 def log_likelihood(
     lessons: Sequence[ChainLesson], config: ChainConfig
 ) -> tuple[float, NDArray[np.float64]]:
-    """log p(judged) under some weights, and its gradient by each of `WEIGHTS`."""
+    """The log of p(judged) under some weights, and its gradient by each of `WEIGHTS`."""
     chains = [
         replace(chain, config=config)
         for lesson in lessons
@@ -136,7 +136,7 @@ def log_likelihood(
 
 
 def log_partition(chain: Chain) -> tuple[float, NDArray[np.float64]]:
-    """log Z of a chain, and its gradient by each of `WEIGHTS`: minus what the energy expects."""
+    """The log of Z of a chain, and its gradient by each of `WEIGHTS`."""
     moments, sentences = chain.shape
     size = scipy.fft.next_fast_len(2 * sentences - 1, real=True)
     weights = _node_weights(chain)  # (I, J)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -39,22 +40,22 @@ class ContextConfig:
 
     measures: tuple[str, ...]
     layers: Literal[1, 3] = 3
-    window: int | tuple[int, int] = 5
+    window: int | tuple[int, int] = (3, 5)
     """Moments and sentences that each layer sees around a cell, itself included."""
     channels: int = 16
-    dropout: float = 0.2
+    dropout: float = 0.5
     """The share of values that are left out behind each hidden layer."""
     loss: Literal["cross-entropy", "hinge"] = "cross-entropy"
-    passes: int = 60
+    passes: int = 30
     """How often every judged moment is seen."""
     batch: int = 16
     """Judged moments a step."""
     learning_rate: float = 3e-3
     decay: float = 1e-3
     """Weight decay, apart from Adam's own steps."""
-    hard: int = 6
+    hard: int = 12
     """Wrong cells of each moment and step that the network believes in most."""
-    chance: int = 10
+    chance: int = 30
     """Wrong cells of each moment and step that are drawn at random."""
     margin: int = 3
     """Sentences beside a right one that are neither right nor wrong."""
@@ -91,8 +92,16 @@ def svm_config(measures: tuple[str, ...], seed: int = 0) -> ContextConfig:
         window=1,
         dropout=0.0,
         loss="hinge",
+        passes=60,
         learning_rate=1e-2,
         seed=seed,
+    )
+
+
+def one_layer_config(measures: tuple[str, ...], seed: int = 0) -> ContextConfig:
+    """The paper's CNN of one layer, by which it compares measures."""
+    return ContextConfig(
+        measures=measures, layers=1, window=5, dropout=0.0, passes=60, decay=0.3, seed=seed
     )
 
 
@@ -106,8 +115,7 @@ class ContextNetwork(nn.Module):
         self.config = config
         widths = [len(config.measures), *[config.channels] * (config.layers - 1), 1]
         self.layers = nn.ModuleList(
-            nn.Conv2d(before, after, config.sizes)
-            for before, after in zip(widths, widths[1:], strict=False)
+            nn.Conv2d(before, after, config.sizes) for before, after in pairwise(widths)
         )
         self.dropout = nn.Dropout(config.dropout)
         # Measures differ tenfold in size; without a shift, padding stays zero.
@@ -166,7 +174,7 @@ def fit_context(
         network = ContextNetwork(config)
         network.scale[:] = _scale(pairs)
         if config.layers == 1:  # linear: no symmetry to be broken
-            nn.init.zeros_(network.layers[0].weight)
+            next(network.layers.parameters()).data.zero_()
         examples = _Examples(config, pairs)
         optimizer = torch.optim.AdamW(
             network.parameters(), lr=config.learning_rate, weight_decay=config.decay
@@ -280,7 +288,7 @@ def context_graph(network: ContextNetwork) -> bytes:
     values = "planes"
     last = len(network.layers) - 1
     for k, layer in enumerate(network.layers):
-        weight, bias = layer.weight.detach(), layer.bias.detach()
+        weight, bias = (parameter.detach() for parameter in layer.parameters())
         if k == 0:
             weight = weight * network.scale  # users need not know of it
         for kind, array in (("weight", weight), ("bias", bias)):

@@ -1,0 +1,131 @@
+"""Judged pairs → the models of the preset `paper`: the context CNN and the chain's weights.
+
+The chain must not learn from scores that the network gives to its own examples, which are surer
+than any it gives to another film. So the judged films are cut into parts, and each part is scored
+by a network that was fitted to the others (paper, sections 4.3 and 4.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel.align.context import RowSource, context_log_odds
+from folioreel.config import ChainConfig
+from folioreel.models.chain import make_chain, time_steps
+from folioreel.models.context_cnn import ContextModel
+from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.similarity.tensor import SimilarityTensor
+from folioreel.train.chain import Learned, fit_chain, make_lesson
+from folioreel.train.judged import JudgedMoment
+from folioreel.types import Film
+
+if TYPE_CHECKING:
+    from folioreel.train.context_cnn import ContextConfig, ContextNetwork
+
+PAPER_MEASURES = (
+    *("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5"),
+    "sentence",
+)
+"""The paper's measures of dialogue; those of the picture need a video."""
+CHAIN_START = ChainConfig(unary=1.0, pace=1.0, stay=1.0, sigma=0.02)
+"""Where the search for the chain's weights begins."""
+_PARTS = 3
+
+
+class Rows(RowSource, Protocol):
+    """A similarity tensor that gives any block of its rows, such as `SimilarityRows`."""
+
+    def block(self, first: int, last: int, halo: int = 0) -> SimilarityTensor:
+        """Rows first … last - 1 with their halo."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingPair:
+    """A film and a book as measures, and what was judged of them."""
+
+    film: Film
+    rows: Rows
+    judged: tuple[JudgedMoment, ...]
+
+
+def train_context(
+    config: ContextConfig,
+    pairs: Sequence[TrainingPair],
+    name: str = "context",
+    progress: ProgressCallback = ignore_progress,
+) -> ContextModel:
+    """A context model fitted to the judged moments of some pairs, as users run it."""
+    from folioreel.train.context_cnn import fit_context, make_lessons
+
+    lessons = [make_lessons(pair.rows, pair.judged, config) for pair in pairs]
+    return _as_model(fit_context(config, lessons, progress), name)
+
+
+def train_chain(
+    config: ContextConfig,
+    pairs: Sequence[TrainingPair],
+    *,
+    start: ChainConfig = CHAIN_START,
+    evaluations: int = 30,
+    most_films: int = 3,
+    progress: ProgressCallback = ignore_progress,
+) -> Learned:
+    """The chain's weights over the scores that such a network gives to films it has not seen.
+
+    Args:
+        config: The network's shape and how it is fitted.
+        pairs: One pair is cut into parts; of several, some are held out from the network.
+        start: Where the search begins.
+        evaluations: How often the likelihood is computed at most.
+        most_films: How many of several pairs are held out: those with the most matches.
+        progress: Told of the steps of the search.
+    """
+    if len(pairs) == 1:
+        scored = [(pairs[0], _scores_of_parts(config, pairs[0]))]
+    else:
+        ranked = sorted(pairs, key=_matches, reverse=True)
+        held_out, others = ranked[:most_films], ranked[most_films:]
+        if not others:
+            held_out, others = ranked[::2], ranked[1::2]
+        model = train_context(config, others)
+        scored = [(pair, context_log_odds(pair.rows, model)) for pair in held_out]
+    lessons = [
+        make_lesson(make_chain(scores, time_steps(pair.film), start), pair.judged)
+        for pair, scores in scored
+    ]
+    return fit_chain(lessons, start, evaluations=evaluations, progress=progress)
+
+
+def _scores_of_parts(config: ContextConfig, pair: TrainingPair) -> NDArray[np.float32]:
+    """Log-odds of one film, each third by a network fitted to the two others: (I, J)."""
+    moments = pair.rows.shape[0]
+    scores = np.empty(pair.rows.shape, dtype=np.float32)
+    for part in range(_PARTS):
+        first, last = part * moments // _PARTS, (part + 1) * moments // _PARTS
+        kept = tuple(judged for judged in pair.judged if not first <= judged.moment < last)
+        model = train_context(config, [replace(pair, judged=kept)])
+        scores[first:last] = context_log_odds(pair.rows, model)[first:last]
+    return scores
+
+
+def _matches(pair: TrainingPair) -> int:
+    return sum(judged.verdict == "match" for judged in pair.judged)
+
+
+def _as_model(network: ContextNetwork, name: str) -> ContextModel:
+    from folioreel.train.context_cnn import context_graph, training_settings
+
+    config = network.config
+    return ContextModel(
+        name=name,
+        measures=config.measures,
+        halo=config.halo,
+        graph=context_graph(network),
+        training=training_settings(config),
+    )
