@@ -3,8 +3,8 @@
     python benchmarks/results.py DATASET --work FOLDER [--systems UNI SVM …] [--protocol one|out]
 
 Two protocols. `one`: everything is fitted to a single pair, as the paper does, and judged on all
-others. The pair is the one with the most matches among those that also have lines judged `none`, so
-that it is chosen by its judgements alone. `out`: each pair is judged by models fitted to all others.
+others. The pair is the one with the most matches among those that have lines judged `none` too, so
+that its judgements alone choose it. `out`: each pair is judged by models fitted to all others.
 
 The sizes of the networks were chosen by fitting to each of five pairs alone and judging the four
 others: old-scrooge, peg-woffington, ghost-breaker, one-day-more and first-and-last.
@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 
 from folioreel.align.aligner import Aligner
-from folioreel.align.context import context_log_odds
+from folioreel.align.context import context_scores
 from folioreel.apps.judged import judged_moments
 from folioreel.apps.train_paper import (
     PAPER_MEASURES,
@@ -133,7 +133,7 @@ def context(config: ContextConfig) -> System:
 
     def fit(cases: Sequence[Case]) -> Linker:
         model = train_context(_for(config, cases), [case.training for case in cases])
-        return lambda case: best_cells(context_log_odds(case.rows, model))
+        return lambda case: best_cells(context_scores(case.rows, model))
 
     return fit
 
@@ -149,9 +149,7 @@ def context_and_chain(config: ContextConfig) -> System:
         report(f"  ω_u {chain.unary:.3f} ω_p {chain.pace:.3f} ω_q {chain.stay:.3f}")
         report(f"  σ {chain.sigma:.5f}")
         aligner = Aligner(AlignConfig(chain=chain))
-        return lambda case: aligner.link(case.film, case.book, context_log_odds(case.rows, model))[
-            0
-        ]
+        return lambda case: aligner.link(case.film, case.book, context_scores(case.rows, model))[0]
 
     return fit
 

@@ -67,12 +67,14 @@ class StepsConfig:
     far_back: float = 0.03
     """Some 20 sentences back."""
     anywhere: float = 0.07
+    timeline: float = 0.0
+    """How strongly each moment is drawn to its place on the uniform timeline."""
 
     def __post_init__(self) -> None:
         """Refuse shares that are none."""
-        shares = [float(getattr(self, name)) for name in STEPS]
+        shares = [float(getattr(self, name)) for name in (*STEPS, "timeline")]
         if not all(math.isfinite(share) and share >= 0 for share in shares) or not self.anywhere:
-            raise ConfigError("the shares of steps must be 0 or more, that of `anywhere` more")
+            raise ConfigError("steps must have shares of 0 or more, `anywhere` above 0")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_context import MadeRows, made_model
 
-from folioreel.align.context import context_log_odds, context_scores
+from folioreel.align.context import context_scores
 
 
 @pytest.fixture
@@ -16,21 +16,13 @@ def test_blocks_give_what_the_whole_gives(rows, rng):
     model = made_model((rng.random((1, 2, 5, 3)) - 0.5).astype(np.float32))
     whole = np.pad(rows.planes[[2, 0]], ((0, 0), (2, 2), (0, 0)))  # the model's own order
     seen = []
-    found = context_log_odds(rows, model, seen.append)
+    found = context_scores(rows, model, seen.append)
     np.testing.assert_allclose(found, model.log_odds(whole), atol=1e-5)
     assert seen[-1].done == seen[-1].total == 200
-
-
-def test_the_chain_gets_probabilities(rows, rng):
-    model = made_model((200 * (rng.random((1, 2, 1, 1)) - 0.5)).astype(np.float32))
-    log_odds = context_log_odds(rows, model).astype(np.float64)
-    found = context_scores(rows, model)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, 1 / (1 + np.exp(-log_odds)), atol=1e-6)
 
 
 def test_a_measure_that_is_not_computed_is_named(rows, rng):
     model = made_model(rng.random((1, 2, 1, 1)).astype(np.float32))
     rows.measures = ("prior", "bleu1", "bleu2")
     with pytest.raises(ValueError, match="tfidf"):
-        context_log_odds(rows, model)
+        context_scores(rows, model)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from made_context import MadeRows
 
-from folioreel.align.context import context_log_odds
+from folioreel.align.context import context_scores
 from folioreel.errors import ConfigError
 from folioreel.models.context_cnn import ContextModel
 from folioreel.train.context_cnn import (
@@ -55,7 +55,7 @@ def test_the_graph_gives_the_numbers_of_the_network(rng, layers, window):
     with torch.no_grad():
         expected = network(torch.from_numpy(whole)[None])[0].numpy()
     assert expected.shape == (150, 40)
-    found = context_log_odds(MadeRows(planes, MEASURES), exported(network))  # in several blocks
+    found = context_scores(MadeRows(planes, MEASURES), exported(network))  # in several blocks
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -66,7 +66,7 @@ def test_a_window_as_an_example_gives_the_score_of_its_cell(rng):
     lessons = make_lessons(rows, judged[:3], config)
     with torch.no_grad():
         scores = network(torch.from_numpy(lessons.planes).float())[:, 0].numpy()  # (3, J)
-    whole = context_log_odds(rows, exported(network))
+    whole = context_scores(rows, exported(network))
     np.testing.assert_allclose(scores, whole[:3], atol=5e-3)  # lessons are kept in half precision
 
 
@@ -80,7 +80,7 @@ def test_context_tells_cells_apart_that_look_the_same_alone(rng):
         "svm": svm_config(MEASURES),
     }.items():
         network = fit_context(config, [make_lessons(rows, judged, config)])
-        found = context_log_odds(other, exported(network)).argmax(axis=1)
+        found = context_scores(other, exported(network)).argmax(axis=1)
         shares[name] = float((found == other_truth).mean())
     assert shares["cnn"] > 0.9
     assert shares["cnn-1"] > 0.9
@@ -93,7 +93,7 @@ def test_the_svm_is_a_weighted_sum_of_one_cell(rng):
     network = fit_context(config, [make_lessons(rows, judged, config)])
     weights = (network.layers[0].weight[0] * network.scale).detach().numpy().ravel()
     expected = np.tensordot(weights, rows.planes, 1) + network.layers[0].bias.item()
-    np.testing.assert_allclose(context_log_odds(rows, exported(network)), expected, atol=1e-4)
+    np.testing.assert_allclose(context_scores(rows, exported(network)), expected, atol=1e-4)
     assert weights[0] > 0
 
 
@@ -117,7 +117,7 @@ def test_moments_that_are_not_in_the_book_learn_low_scores(rng):
     )
     config = ContextConfig(measures=MEASURES, layers=1, window=1, dropout=0.0)
     network = fit_context(config, [make_lessons(rows, judged, config)])
-    best = context_log_odds(rows, exported(network)).max(axis=1)
+    best = context_scores(rows, exported(network)).max(axis=1)
     assert best[list(absent)].max() < best[truth[:30] - 7].mean()
 
 

@@ -14,6 +14,7 @@ from folioreel.errors import ConfigError
 from folioreel.models.sentence_encoder import WordEncoder
 from folioreel.models.store import EncoderModel
 from folioreel.models.vocabulary import PADDING, SPECIAL_TOKENS, UNKNOWN
+from folioreel.train import student as student_module
 from folioreel.train.encoders import encoder_part
 from folioreel.train.onnx import student_graph
 from folioreel.train.student import LearningConfig, Lessons, Student, StudentConfig, learn
@@ -236,8 +237,57 @@ def test_time_that_is_over_ends_it():
     assert report["seconds"] < 5
 
 
+def test_the_steps_that_were_taken_are_counted(monkeypatch):
+    """A clock on which every look takes a second: the first looks are at 0 and at 1."""
+    lessons, drawn = made_lessons(400), []
+    draw = student_module._School.draw
+    monkeypatch.setattr(
+        student_module._School,
+        "draw",
+        lambda school, step: drawn.append(step) or draw(school, step),
+    )
+    for seconds, steps in ((5.0, 4), (1.0, 0), (100.0, 7)):
+        clock = iter(range(1000))
+        monkeypatch.setattr(student_module.time, "perf_counter", lambda clock=clock: next(clock))
+        drawn.clear()
+        few = settings(steps=7, held_out=64)
+        _, report = learn(few, lessons, CPU, seconds=seconds)
+        assert report["steps"] == len(drawn) == steps
+        assert report["passes"] == pytest.approx(steps * few.batch / (400 - 64))
+
+
+def test_a_few_lessons_can_judge():
+    student, report = learn(settings(steps=2, held_out=3), made_lessons(400), CPU)
+    expected = held_out_cosine(student, made_lessons(400), 3)
+    assert report["held_out_cosine"] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"steps": 0}, "steps"),
+        ({"steps": -1}, "steps"),
+        ({"held_out": 0}, "held_out"),
+        ({"warm_up": 0}, "warm_up"),
+        ({"batch": 1}, "batch"),
+        ({"forgotten": -0.1}, "forgotten"),
+        ({"forgotten": 1.1}, "forgotten"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"learning_rate": -1e-3}, "learning_rate"),
+        ({"similarities": float("inf")}, "similarities"),
+    ],
+    ids=str,
+)
+def test_nonsense_is_refused(changes, says):
+    with pytest.raises(ConfigError, match=says):
+        settings(**changes)
+
+
 def test_what_is_refused():
     with pytest.raises(ConfigError, match="multiple of its heads"):
         replace(SMALL, heads=3)
     with pytest.raises(ConfigError, match="too few"):
         learn(settings(), made_lessons(300), CPU)
+    for seconds in (0.0, -1.0, float("nan")):
+        with pytest.raises(ConfigError, match="seconds"):
+            learn(settings(), made_lessons(400), CPU, seconds=seconds)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from folioreel import __version__
 from folioreel.align.decode import decode_chain
 from folioreel.align.marginals import chain_marginals
-from folioreel.align.positions import Positions, follow_book
+from folioreel.align.positions import Positions, film_times, follow_book
 from folioreel.align.score import score_cells
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
@@ -79,7 +79,7 @@ class Aligner:
         """Links by the posterior of a hidden position, with calibrated chances."""
         assert self.config.steps is not None
         scores[[moment.text == "" for moment in film.moments]] = -np.inf
-        positions = follow_book(scores, self.config.steps)
+        positions = follow_book(scores, film_times(film), self.config.steps)
         sentences, chances = choose_links(positions, book)
         return sentences, calibrate(chances, self.config.calibration), -positions.log_partition
 

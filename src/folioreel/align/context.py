@@ -32,22 +32,10 @@ class RowSource(Protocol):
 def context_scores(
     rows: RowSource, model: ContextModel, progress: ProgressCallback = ignore_progress
 ) -> NDArray[np.float32]:
-    """The probability of every cell by the sigmoid of the model's log-odds: (I, J).
+    """The log-odds of every moment and sentence, the unary score that the chain takes: (I, J).
 
-    This is the unary score that the chain takes, as in the paper.
-    """
-    scores = context_log_odds(rows, model, progress)
-    np.negative(scores, out=scores)
-    np.minimum(scores, 80.0, out=scores)  # beyond, exp has no float32
-    np.exp(scores, out=scores)
-    scores += 1.0
-    return np.reciprocal(scores, out=scores)
-
-
-def context_log_odds(
-    rows: RowSource, model: ContextModel, progress: ProgressCallback = ignore_progress
-) -> NDArray[np.float32]:
-    """The log-odds of every moment and sentence: (I, J).
+    The paper's chain takes the sigmoid of them, which hardly tells two unlikely sentences apart;
+    with log-odds the judged lines are far more probable.
 
     Raises:
         ValueError: The tensor lacks a measure that the model reads.

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.config import STEPS, StepsConfig
+from folioreel.types import Film
 
 _FORWARD = (0.5, 0.85, 0.975)
 """How the chance of a step of n sentences falls with n, ahead: to one half, …"""
 _BACKWARD = (0.7, 0.95)
-_SILENT = -np.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,14 +49,18 @@ class Fixed:
 
 
 def follow_book(
-    scores: NDArray[np.float32], steps: StepsConfig, fixed: Mapping[int, Fixed] | None = None
+    scores: NDArray[np.float32],
+    times: NDArray[np.float32],
+    steps: StepsConfig,
+    fixed: Mapping[int, Fixed] | None = None,
 ) -> Positions:
     """Exact posteriors of a film's positions.
 
     Args:
         scores: The log odds that moment i renders sentence j, were the film at j: (I, J); minus
             infinity where nothing is said.
-        steps: How likely each kind of step is.
+        times: When each moment is, from 0 at the first to 1 at the last: (I,).
+        steps: How likely each kind of step is, and how strong the timeline.
         fixed: What is known of some moments; all paths obey it.
     """
     weights = np.logaddexp(0, scores)  # (I, J), log(1 + odds)
@@ -67,6 +71,8 @@ def follow_book(
             shares[moment] = 1.0 if known.rendered else 0.0
         if known.sentences is not None:
             weights[moment, ~known.sentences] = -np.inf
+    if steps.timeline:
+        weights -= np.float32(steps.timeline) * timeline_distance(times, scores.shape[1])
     scales = weights.max(axis=1)
     weights -= scales[:, None]
     np.exp(weights, out=weights)
@@ -81,6 +87,20 @@ def follow_book(
         log_partition=log_partition + float(scales.sum(dtype=np.float64)),
         steps=counts,
     )
+
+
+def timeline_distance(times: NDArray[np.float32], sentences: int) -> NDArray[np.float32]:
+    """How far each sentence is from where a moment would be, did all go at one pace: (I, J)."""
+    places = np.linspace(0, 1, sentences, dtype=np.float32)
+    distance: NDArray[np.float32] = np.abs(times[:, None] - places)
+    return distance
+
+
+def film_times(film: Film) -> NDArray[np.float32]:
+    """When each moment begins, from 0 at the first to 1 at the last: (I,)."""
+    starts = np.array([moment.start_s for moment in film.moments])
+    times: NDArray[np.float32] = (starts - starts[0]).astype(np.float32)
+    return times / np.float32(max(times[-1], 1e-9))
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})

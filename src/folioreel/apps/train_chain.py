@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from folioreel.align.aligner import Aligner, log_odds
-from folioreel.align.positions import Fixed
+from folioreel.align.positions import Fixed, film_times
 from folioreel.config import AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
@@ -19,7 +19,7 @@ from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
-from folioreel.models.presets import load_preset, save_preset
+from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.positions import FitConfig, Lesson, fit_calibration, fit_positions
@@ -71,6 +71,7 @@ def read_judged(
         lesson = Lesson(
             planes=np.moveaxis(values, -1, 0),
             silent=np.array([moment.text == "" for moment in film.moments]),
+            times=film_times(film),
             fixed=judged_moments(pair, film, book),
         )
         found.append(JudgedFilm(pair=pair, film=film, book=book, lesson=lesson))
@@ -87,8 +88,8 @@ def judged_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
         start_s, end_s = judgement.times_s or (line.start_s, line.end_s)
         shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)
         moment = int(shared.argmax())
-        if shared[moment] <= 0:
-            continue
+        if shared[moment] <= 0 and judgement.times_s is None:
+            continue  # an annotated time means the nearest moment, though it shares nothing
         if judgement.verdict == "none":
             fixed[moment] = Fixed(sentences=None, rendered=False)
             continue
@@ -99,7 +100,9 @@ def judged_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
                 low = max(0, sentence - _SCENE_MARGIN)
                 sentences[low : sentence + _SCENE_MARGIN + 1] = True
         if sentences.any():
-            rendered = True if judgement.verdict == "match" else None
+            # Where nobody speaks no score could bear a match out; its place counts all the same.
+            spoken = film.moments[moment].text != ""
+            rendered = True if judgement.verdict == "match" and spoken else None
             fixed[moment] = Fixed(sentences=sentences, rendered=rendered)
     return fixed
 
@@ -141,8 +144,7 @@ def train_chain(
     Returns:
         What the folder's card says: the pairs, the judged lines, the learned numbers.
     """
-    if out.exists() and any(out.iterdir()):
-        load_preset(str(out))  # nothing else is ever replaced
+    check_replaceable(out)
     judged = read_judged(dataset, progress=progress)
     fitted = fit_preset(judged, config, progress)
     names = [item.pair.name for item in judged]

@@ -9,18 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.align.context import RowSource, context_log_odds
-from folioreel.config import ChainConfig
+from folioreel.align.context import RowSource, context_scores
+from folioreel.apps.judged import judged_moments
+from folioreel.config import AlignConfig, ChainConfig
+from folioreel.evaluate.dataset import load_pair
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film
 from folioreel.models.chain import make_chain, time_steps
-from folioreel.models.context_cnn import ContextModel
+from folioreel.models.context_cnn import ContextModel, save_context_model
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.similarity.tensor import SimilarityTensor
-from folioreel.train.chain import Learned, fit_chain, make_lesson
+from folioreel.similarity.tensor import SimilarityRows, SimilarityTensor
+from folioreel.train.chain import WEIGHTS, Learned, fit_chain, make_lesson
 from folioreel.train.judged import JudgedMoment
 from folioreel.types import Film
 
@@ -52,6 +58,73 @@ class TrainingPair:
     film: Film
     rows: Rows
     judged: tuple[JudgedMoment, ...]
+
+
+def train_paper(
+    folder: Path,
+    out: Path,
+    *,
+    figures: str = "",
+    replace_old: bool = False,
+    progress: ProgressCallback = ignore_progress,
+) -> ChainConfig:
+    """Fit both models to one judged pair, as the paper does, and write the context model's folder.
+
+    Args:
+        folder: The judged pair.
+        out: Where the model goes; the chain's weights are in its `config.json`, under `training`.
+        figures: What its card says of how good it is, in Markdown.
+        replace_old: Take the place of a context model that lies there.
+        progress: Told of the steps.
+
+    Returns:
+        The chain's weights.
+    """
+    from folioreel.train.context_cnn import ContextConfig
+
+    pair = load_pair(folder)
+    film, book = load_film(pair.film), load_book(pair.book)
+    measures = AlignConfig(weights=dict.fromkeys(PAPER_MEASURES, 1.0))
+    training = TrainingPair(
+        film=film,
+        rows=SimilarityRows(film, book, measures, progress),
+        judged=judged_moments(pair, film, book),
+    )
+    config = ContextConfig(measures=PAPER_MEASURES)
+    model = train_context(config, [training], out.name, progress)
+    learned = train_chain(config, [training], progress=progress)
+    about = {
+        "pairs": [pair.name],
+        "matches": _matches(training),
+        "date": date.today().isoformat(),
+        "chain": {name: getattr(learned.config, name) for name in WEIGHTS},
+    }
+    model = replace(model, training=model.training | about)
+    save_context_model(replace(model, card=_card(model, figures)), out, replace=replace_old)
+    return learned.config
+
+
+def _card(model: ContextModel, figures: str) -> str:
+    """The card of a model's folder."""
+    training = model.training
+    rows, columns = training["window"]
+    weights = ", ".join(f"{name} {value:.4g}" for name, value in training["chain"].items())
+    lines = [
+        f"# {model.name}",
+        "",
+        "The context-aware similarity of “Aligning Books and Movies” (ICCV 2015), section 4.3:"
+        f" {training['layers']} convolutions of {rows} moments × {columns} sentences with"
+        f" {training['channels']} channels over the measures {', '.join(model.measures)}. It gives"
+        " the log-odds that a moment renders a sentence.",
+        "",
+        f"Fitted on {training['date']} with `folioreel train context` to the {training['matches']}"
+        f" judged matches, and the lines judged not to be in the book, of one film and its book:"
+        f" {', '.join(training['pairs'])}. Seed {training['seed']}.",
+        "",
+        f"The weights of the chain for its scores, learned from the same pair: {weights}.",
+        *(["", figures.strip()] if figures else []),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def train_context(
@@ -94,7 +167,7 @@ def train_chain(
         if not others:
             held_out, others = ranked[::2], ranked[1::2]
         model = train_context(config, others)
-        scored = [(pair, context_log_odds(pair.rows, model)) for pair in held_out]
+        scored = [(pair, context_scores(pair.rows, model)) for pair in held_out]
     lessons = [
         make_lesson(make_chain(scores, time_steps(pair.film), start), pair.judged)
         for pair, scores in scored
@@ -110,7 +183,7 @@ def _scores_of_parts(config: ContextConfig, pair: TrainingPair) -> NDArray[np.fl
         first, last = part * moments // _PARTS, (part + 1) * moments // _PARTS
         kept = tuple(judged for judged in pair.judged if not first <= judged.moment < last)
         model = train_context(config, [replace(pair, judged=kept)])
-        scores[first:last] = context_log_odds(pair.rows, model)[first:last]
+        scores[first:last] = context_scores(pair.rows, model)[first:last]
     return scores
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from folioreel.cli.options import (
     FILE,
@@ -15,7 +17,10 @@ from folioreel.cli.options import (
     preset_option,
 )
 from folioreel.cli.output import ProgressBars, show_json, show_line, show_rows, show_table
-from folioreel.errors import InputError
+from folioreel.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from folioreel.progress import ProgressCallback
 
 
 class _DatasetOrCommand(click.Group):
@@ -57,13 +62,21 @@ class _PairsCommand(click.Command):
 @click.argument("dataset", type=FILE)
 @preset_option
 @encoder_option
+@click.option(
+    "--leave-one-out",
+    is_flag=True,
+    help="Judge each pair by a preset that all the others teach.",
+)
 @click.option("--out", type=FILE, help="Folder for tables, pictures and all the figures.")
 @force_option
 @json_option
+@click.pass_context
 def evaluate_pairs(
+    context: click.Context,
     dataset: Path,
     preset: str,
     encoder: str | None,
+    leave_one_out: bool,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -75,15 +88,22 @@ def evaluate_pairs(
     \b
     folioreel evaluate pairs/
     folioreel evaluate pairs/ --encoder minilm --out report
+    folioreel evaluate pairs/ --leave-one-out
     folioreel evaluate pairs/old-scrooge --json
     """
     from folioreel.evaluate.report import evaluate_system, table_rows, write_report
 
-    aligner = load_aligner(preset, encoder)
+    if leave_one_out:
+        _check_learnable(dataset, context)
+    else:
+        aligner = load_aligner(preset, encoder)
     if out is not None and not force:
         _check_empty(out)
     with ProgressBars() as progress:
-        rows = evaluate_system(dataset, aligner.align, progress)
+        if leave_one_out:
+            rows = _leave_one_out(dataset, progress)
+        else:
+            rows = evaluate_system(dataset, aligner.align, progress)
     files = write_report(rows, out) if out is not None else []
     if as_json:
         show_json(rows)
@@ -91,6 +111,30 @@ def evaluate_pairs(
     show_table(table_rows(rows))
     for path in files:
         show_line(f"wrote {path}")
+
+
+def _check_learnable(dataset: Path, context: click.Context) -> None:
+    """Refuse what cannot be learned pair by pair, before any work is done."""
+    from folioreel.evaluate.dataset import find_pairs
+
+    for name in ("preset", "encoder"):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise ConfigError(
+                f"--leave-one-out learns a preset for each pair, so that --{name} would change "
+                "nothing; leave one of the two out"
+            )
+    if len(find_pairs(dataset)) < 2:
+        raise InputError(
+            "holds a single pair; --leave-one-out needs two or more, as each is judged by what "
+            "the others teach",
+            dataset,
+        )
+
+
+def _leave_one_out(dataset: Path, progress: ProgressCallback) -> list[dict[str, Any]]:
+    from folioreel.apps.train_chain import leave_one_out, read_judged
+
+    return leave_one_out(read_judged(dataset, progress=progress), progress=progress)
 
 
 def _check_empty(folder: Path) -> None:

@@ -34,6 +34,7 @@ def train() -> None:
     `sentences` needs PyTorch: pip install "folioreel[train]".
 
     \b
+    folioreel train chain pairs/ --out preset
     folioreel train sentences corpus --out skip-thought --minutes 60
     folioreel train combine uni/encoder bi/encoder --out combined
     folioreel train vocabulary combined glove.6B.300d.txt --out expanded
@@ -171,6 +172,47 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
         show_json({"encoder": str(out), "words": len(model.vocabulary), "parts": units})
         return
     show_table([{"part": name, "units": size} for name, size in units.items()])
+    show_line(f"\nwrote {out}")
+
+
+@train.command()
+@click.argument("dataset", type=FILE)
+@click.option("--out", metavar="FOLDER", type=FILE, required=True, help="The preset's folder.")
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=40,
+    show_default=True,
+    help="Steps of fitting, at most.",
+)
+@json_option
+def chain(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
+    """Learn a preset from all judged pairs in DATASET (a folder of folders).
+
+    Learns what each measure is worth, how films move through their books, and how sure a link is.
+    FOLDER is what --preset takes elsewhere; a preset that is there is replaced.
+
+    \b
+    folioreel train chain pairs/ --out preset
+    folioreel train chain pairs/ --out preset --iterations 10 --json
+    """
+    from folioreel.apps.train_chain import train_chain
+    from folioreel.config import STEPS
+    from folioreel.train.positions import FitConfig
+
+    with ProgressBars() as progress:
+        report = train_chain(dataset, out, FitConfig(iterations=iterations), progress)
+    if as_json:
+        show_json({"preset": str(out), **report})
+        return
+    weights, steps = report["config"]["weights"], report["config"]["steps"]
+    show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})
+    show_line("")
+    show_table([{"measure": name, "weight": weight} for name, weight in weights.items()])
+    show_line("")
+    # The pull of the timeline is no share, and has no place among them.
+    show_table([{"step": name, "share": steps[name]} for name in STEPS if name in steps])
     show_line(f"\nwrote {out}")
 
 

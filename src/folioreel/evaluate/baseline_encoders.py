@@ -81,16 +81,19 @@ class MeanWordsEncoder:
     def __init__(self, model: EncoderModel) -> None:
         """Join the word vectors of all parts."""
         self._vocabulary = model.vocabulary
+        self._back_off = model.back_off
         tables = [part.words * part.scales[:, None] for part in model.parts]
         self._words = np.concatenate(tables, axis=1).astype(np.float32)  # (V, units)
         self.units = int(self._words.shape[1])
-        self.fingerprint = _digest(self.name, *self._vocabulary.words, self._words)
+        reading = str(self._back_off)
+        self.fingerprint = _digest(self.name, reading, *self._vocabulary.words, self._words)
 
     def encode(self, texts: Sequence[str], progress: ProgressCallback = ignore_progress) -> Floats:
         """(N, units); zeros where no word is known."""
         vectors = np.zeros((len(texts), self.units), dtype=np.float32)
         for row, text in enumerate(texts):
-            known = [number for number in _word_ids(text, self._vocabulary) if number > UNKNOWN]
+            ids = _word_ids(text, self._vocabulary, back_off=self._back_off)
+            known = [number for number in ids if number > UNKNOWN]
             if known:
                 vectors[row] = self._words[known].mean(axis=0)
         progress(Progress(stage="averaging words", done=len(texts), total=len(texts)))
@@ -109,6 +112,7 @@ class UntrainedEncoder:
         word_units: int,
         units: int,
         longest: int = 40,
+        back_off: bool = False,
         seed: int = 0,
     ) -> None:
         """Draw orthogonal recurrent weights, others uniform in ±0.1, and no bias."""
@@ -116,16 +120,18 @@ class UntrainedEncoder:
         self.units = units
         self._vocabulary = vocabulary
         self._longest = longest
+        self._back_off = back_off
         self._words = _uniform(rng, (len(vocabulary), word_units))
         self._inputs = _uniform(rng, (word_units, 3 * units))  # reset, update, new
         gates = [np.linalg.qr(rng.standard_normal((units, units)))[0] for _ in range(3)]
         self._recurrent = np.concatenate(gates, axis=1).astype(np.float32)  # (units, 3 units)
-        sizes = (len(vocabulary), word_units, units, longest, seed)
+        sizes = (len(vocabulary), word_units, units, longest, back_off, seed)
         self.fingerprint = _digest(self.name, *map(str, sizes), *vocabulary.words)
 
     def encode(self, texts: Sequence[str], progress: ProgressCallback = ignore_progress) -> Floats:
         """(N, units), each of length 1; zeros for a text without words."""
-        ids = [_word_ids(text, self._vocabulary)[: self._longest] for text in texts]
+        read = (_word_ids(text, self._vocabulary, back_off=self._back_off) for text in texts)
+        ids = [sentence[: self._longest] for sentence in read]
         order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
         vectors = np.zeros((len(texts), self.units), dtype=np.float32)
         for first in range(0, len(order), _BATCH):
@@ -150,9 +156,11 @@ class UntrainedEncoder:
         return state
 
 
-def _word_ids(text: str, vocabulary: Vocabulary) -> list[int]:
-    """The numbers of the words, unknown ones read as the trained encoders read them."""
-    tokens = known_tokens(training_tokens(text), vocabulary)
+def _word_ids(text: str, vocabulary: Vocabulary, *, back_off: bool) -> list[int]:
+    """The numbers of the words, unknown ones read as the trained encoder reads them."""
+    tokens = training_tokens(text)
+    if back_off:
+        tokens = known_tokens(tokens, vocabulary)
     return [vocabulary.ids.get(token, UNKNOWN) for token in tokens]
 
 

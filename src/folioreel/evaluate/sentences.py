@@ -143,4 +143,5 @@ def _open(name: str, data: Sick) -> SentenceEncoder:
         word_units=part.word_units,
         units=part_units(part),
         longest=model.longest,
+        back_off=model.back_off,
     )

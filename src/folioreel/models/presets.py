@@ -12,7 +12,7 @@ from typing import Any
 
 from folioreel import __version__
 from folioreel.config import AlignConfig, ChainConfig, StepsConfig
-from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import make_folder, write_text
 
 FORMAT = "folioreel-preset"
@@ -46,15 +46,23 @@ def load_preset(name_or_folder: str) -> AlignConfig:
         )
     try:
         return _from_dict(found["config"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (ConfigError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise ModelFolderError(f"{folder}: config.json is damaged; {error}") from error
+
+
+def check_replaceable(folder: Path) -> None:
+    """Refuse a folder that holds anything but a preset: nothing else is ever replaced."""
+    if folder.is_dir() and any(folder.iterdir()):
+        # By its whole path: a folder may have the name of a preset that comes with the package.
+        load_preset(str(folder.absolute()))
+    elif folder.exists() and not folder.is_dir():
+        raise InputError("is a file; give a folder for the preset", folder)
 
 
 def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str, Any]) -> None:
     """Write a preset's folder; one that is there is replaced only if it holds a preset."""
     path = folder / "config.json"
-    if folder.exists() and any(folder.iterdir()):
-        load_preset(str(folder))
+    check_replaceable(folder)
     make_folder(folder)
     found = {
         "format": FORMAT,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from folioreel.align.positions import Fixed, Positions, follow_book
+from folioreel.align.positions import Fixed, Positions, follow_book, timeline_distance
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -27,6 +27,8 @@ class Lesson:
     """(M, I, J)."""
     silent: NDArray[np.bool_]
     """(I,)."""
+    times: NDArray[np.float32]
+    """From 0 at the first moment to 1 at the last: (I,)."""
     fixed: Mapping[int, Fixed]
 
     def scores(self, config: AlignConfig) -> NDArray[np.float32]:
@@ -46,6 +48,8 @@ class FitConfig:
     iterations: int = 40
     weight_decay: float = 1.0
     """Pulls measures' weights to 0: half of it times their squares."""
+    strongest_timeline: float = 0.05
+    """The judged films are plays, which keep to the book's order; other films leap more."""
     step_decay: float = 0.1
     """Pulls the logarithms of the steps' shares together."""
 
@@ -70,6 +74,7 @@ def fit_positions(
         _to_vector(start),
         jac=True,
         method="L-BFGS-B",
+        bounds=_bounds(start, config),
         callback=count,
         options={"maxiter": config.iterations, "maxcor": 20},
     )
@@ -80,8 +85,8 @@ def log_likelihood(lesson: Lesson, config: AlignConfig) -> float:
     """How likely a film's judgements are."""
     assert config.steps is not None
     scores = lesson.scores(config)
-    fixed = follow_book(scores, config.steps, lesson.fixed)
-    return fixed.log_partition - follow_book(scores, config.steps).log_partition
+    fixed = follow_book(scores, lesson.times, config.steps, lesson.fixed)
+    return fixed.log_partition - follow_book(scores, lesson.times, config.steps).log_partition
 
 
 def _objective(
@@ -93,7 +98,7 @@ def _objective(
         parts = list(threads.map(lambda lesson: _lesson_gradient(lesson, present), lessons))
     likelihood = sum(part[0] for part in parts)
     gradient = np.sum([part[1] for part in parts], axis=0)
-    weights, steps = values[: -len(STEPS) - 1], values[-len(STEPS) :]
+    weights, steps = values[: -len(STEPS) - 2], values[-len(STEPS) :]
     penalty = config.weight_decay * (weights**2).sum() + config.step_decay * (steps**2).sum()
     gradient[: len(weights)] -= config.weight_decay * weights
     gradient[-len(STEPS) :] -= config.step_decay * steps
@@ -104,16 +109,17 @@ def _lesson_gradient(lesson: Lesson, config: AlignConfig) -> tuple[float, NDArra
     """The log-likelihood of one film's judgements, and its gradient."""
     assert config.steps is not None
     scores = lesson.scores(config)
-    free = follow_book(scores, config.steps)
-    fixed = follow_book(scores, config.steps, lesson.fixed)
+    free = follow_book(scores, lesson.times, config.steps)
+    fixed = follow_book(scores, lesson.times, config.steps, lesson.fixed)
     # d log Z / d score is the chance that the cell is rendered.
     surplus = fixed.rendered - free.rendered  # (I, J)
     weights = lesson.planes.reshape(len(lesson.planes), -1) @ surplus.ravel()
     likelihood = fixed.log_partition - free.log_partition
-    gradient = np.concatenate(
-        [weights, [surplus.sum(dtype=np.float64)], _step_gradient(fixed, free, config.steps)]
-    )
-    return likelihood, gradient
+    distance = timeline_distance(lesson.times, scores.shape[1])
+    pull = np.vdot(free.position - fixed.position, distance)
+    bias = surplus.sum(dtype=np.float64)
+    steps = _step_gradient(fixed, free, config.steps)
+    return likelihood, np.concatenate([weights, [bias, pull], steps])
 
 
 def _step_gradient(fixed: Positions, free: Positions, steps: StepsConfig) -> NDArray[np.float64]:
@@ -123,25 +129,32 @@ def _step_gradient(fixed: Positions, free: Positions, steps: StepsConfig) -> NDA
     return gradient
 
 
+def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, float | None]]:
+    """All numbers are free but the timeline, which neither repels nor rules."""
+    free: tuple[float | None, float | None] = (None, None)
+    timeline = (0.0, config.strongest_timeline)
+    return [free] * (len(start.measures) + 1) + [timeline] + [free] * len(STEPS)
+
+
 def _to_vector(config: AlignConfig) -> NDArray[np.float64]:
-    """Weights, bias, and the logarithms of the steps' shares, as one vector."""
+    """Weights, bias, timeline, and the logarithms of the steps' shares, as one vector."""
     assert config.steps is not None
     shares = np.array([getattr(config.steps, name) for name in STEPS])
     logs = np.log(np.maximum(shares, 1e-6))
-    return np.array(
-        [*(config.weights[m] for m in config.measures), config.bias, *(logs - logs.mean())]
-    )
+    weights = [config.weights[name] for name in config.measures]
+    return np.array([*weights, config.bias, config.steps.timeline, *(logs - logs.mean())])
 
 
 def _from_vector(start: AlignConfig, values: NDArray[np.float64]) -> AlignConfig:
     measures = start.measures
-    shares = np.exp(values[-len(STEPS) :] - values[-len(STEPS) :].max())
-    shares /= shares.sum()
+    bias, timeline, *logs = values[len(measures) :]
+    shares = np.exp(np.array(logs) - max(logs))
+    named = dict(zip(STEPS, (shares / shares.sum()).tolist(), strict=True))
     return replace(
         start,
-        weights={name: float(value) for name, value in zip(measures, values, strict=False)},
-        bias=float(values[len(measures)]),
-        steps=StepsConfig(**{n: float(share) for n, share in zip(STEPS, shares, strict=True)}),
+        weights=dict(zip(measures, values.tolist(), strict=False)),
+        bias=float(bias),
+        steps=StepsConfig(**named, timeline=max(0.0, float(timeline))),
     )
 
 

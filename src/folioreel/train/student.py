@@ -125,6 +125,18 @@ class LearningConfig:
     """Lessons, the last ones, that are kept for judging."""
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuse numbers that nothing could be learned with."""
+        if min(self.steps, self.warm_up, self.held_out) < 1:
+            raise ConfigError("steps, warm_up and held_out must be 1 or more")
+        if self.batch < 2:
+            raise ConfigError("batch must be 2 or more: sentences are compared with each other")
+        if not 0 <= self.forgotten <= 1:
+            raise ConfigError("forgotten is a share of words, from 0 to 1")
+        for name in ("learning_rate", "similarities"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
+                raise ConfigError(f"{name} must be 0 or more, and finite")
+
 
 def learn(
     config: LearningConfig,
@@ -144,7 +156,12 @@ def learn(
         words: Word vectors to begin with: (vocabulary, word_units).
         seconds: How long it may take.
         progress: Called now and then.
+
+    Raises:
+        ConfigError: The lessons are too few, or there is no time at all.
     """
+    if not seconds > 0:
+        raise ConfigError("seconds must be above 0")
     torch.manual_seed(config.seed)
     student = Student(config.model).to(device)
     if words is not None:
@@ -157,7 +174,7 @@ def learn(
     optimizer = torch.optim.AdamW(student.parameters(), weight_decay=0.0, fused=fused)
     log: list[dict[str, float]] = []
     started = time.perf_counter()
-    done = 0.0
+    taken = 0
     for step in range(config.steps):
         # The schedule follows whichever ends first, the steps or the time.
         done = max(step / config.steps, (time.perf_counter() - started) / seconds)
@@ -173,16 +190,17 @@ def learn(
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        if (step + 1) % 1000 == 0:
+        taken = step + 1
+        if taken % 1000 == 0:
             cosine = school.judge(student)
             elapsed = time.perf_counter() - started
-            log.append({"step": step + 1, "held_out_cosine": cosine, "seconds": elapsed})
+            log.append({"step": taken, "held_out_cosine": cosine, "seconds": elapsed})
             progress(Progress(stage="learning", done=int(1000 * done), total=1000))
     elapsed = time.perf_counter() - started
     report = {
-        "steps": step + 1,
+        "steps": taken,
         "seconds": elapsed,
-        "passes": (step + 1) * config.batch / school.count,
+        "passes": taken * config.batch / school.count,
         "held_out_cosine": school.judge(student),
         "log": log,
     }
@@ -214,9 +232,8 @@ class _School:
         if self.count < config.batch:
             raise ConfigError(f"{len(lengths):,} lessons are too few for a batch and for judging")
         self._batches = self._arrange(lengths[: self.count])
-        self._judged = np.array_split(
-            self.count + np.argsort(lengths[self.count :], kind="stable"), 8
-        )
+        by_length = self.count + np.argsort(lengths[self.count :], kind="stable")
+        self._judged = np.array_split(by_length, min(8, config.held_out))
 
     def _arrange(self, lengths: NDArray[np.int64]) -> list[tuple[int, Tensor]]:
         """Cut the lessons, sorted by length and shuffled among equals, into batches."""

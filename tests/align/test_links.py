@@ -1,0 +1,91 @@
+"""From posteriors to links: the best paragraph, the chance around it, calibrated."""
+
+import numpy as np
+import pytest
+from conftest import make_book
+
+from folioreel.align.aligner import (
+    Aligner,
+    calibrate,
+    choose_links,
+    log_odds,
+    passage_probability,
+)
+from folioreel.align.positions import Positions
+from folioreel.config import AlignConfig, StepsConfig
+
+WORDS = tuple(f"Sentence number {k}." for k in range(23))
+
+
+def positions_of(rendered, position=None) -> Positions:
+    rendered = np.array(rendered, dtype=np.float32)
+    place = rendered if position is None else np.array(position, dtype=np.float32)
+    return Positions(position=place, rendered=rendered, log_partition=0.0, steps=np.zeros(8))
+
+
+@pytest.mark.parametrize("per_paragraph", [1, 2, 5, 23])
+@pytest.mark.parametrize("reach", [0, 1, 3])
+def test_the_chance_around_a_link(per_paragraph, reach, rng):
+    book = make_book(WORDS, per_paragraph)
+    chances = rng.dirichlet(np.ones(24), 8)[:, :23].astype(np.float32)
+    sentences = np.array([0, 22, 5, 11, 1, 21, 9, 16])
+    found = passage_probability(chances, sentences, book, reach)
+    for i, sentence in enumerate(sentences):
+        here = sentence // per_paragraph
+        near = [j for j in range(23) if abs(j // per_paragraph - here) <= reach]
+        assert found[i] == pytest.approx(chances[i, near].sum(), abs=1e-6)
+
+
+def test_the_best_sentence_of_the_best_paragraph():
+    """Paragraph 1 as a whole is likelier than sentence 5, the likeliest of all."""
+    book = make_book(WORDS[:6], 2)
+    sentences, chances = choose_links(positions_of([[0.1, 0.1, 0.25, 0.2, 0.0, 0.3]]), book)
+    assert sentences.tolist() == [2]
+    assert chances == pytest.approx([0.95])
+
+
+def test_links_by_brute_force(rng):
+    book = make_book(WORDS, 3)
+    position = rng.dirichlet(np.full(23, 0.2), 40)
+    rendered = position * rng.random((40, 23))
+    sentences, chances = choose_links(positions_of(rendered, position), book)
+    weights = rendered + 1e-3 * position
+    for i in range(40):
+        sums = [weights[i, 3 * k : 3 * k + 3].sum() for k in range(8)]
+        best = int(np.argmax(sums))
+        inside = range(3 * best, min(3 * best + 3, 23))
+        assert sentences[i] == max(inside, key=lambda j, row=weights[i]: row[j])
+        near = [j for j in range(23) if abs(j // 3 - best) <= 3]
+        assert chances[i] == pytest.approx(rendered[i, near].sum(), abs=1e-5)
+
+
+def test_where_nothing_is_rendered_the_place_is_the_guess():
+    book = make_book(WORDS[:6], 2)
+    sentences, chances = choose_links(positions_of([[0.0] * 6], [[0, 0, 0, 0.9, 0.1, 0]]), book)
+    assert (sentences.tolist(), chances.tolist()) == ([3], [0.0])
+
+
+def test_calibration():
+    chances = np.array([0.0, 1e-9, 0.1, 0.5, 0.9, 1.0])
+    same = calibrate(chances, (1.0, 0.0))
+    assert same == pytest.approx(np.clip(chances, 1e-6, 1 - 1e-6))
+    # Odds of 1 to 9, squared and twice as good: 2 to 81.
+    assert calibrate(np.array([0.1]), (2.0, np.log(2)))[0] == pytest.approx(2 / 83)
+    assert (np.diff(calibrate(chances, (0.3, -4.0))) >= 0).all()
+    assert np.isfinite(log_odds(chances)).all()
+    assert log_odds(np.array([0.5, 0.9])) == pytest.approx([0.0, np.log(9)])
+
+
+def test_links_from_scores(film, book):
+    """Moments 0, 3 and 5 are rendered; the silent one, 2, whatever its score, is not."""
+    config = AlignConfig(weights={"rare": 1.0}, steps=StepsConfig(), in_book_from=0.6)
+    scores = np.full((len(film.moments), len(book.sentences)), -8.0, dtype=np.float32)
+    for moment, sentence in ((0, 2), (3, 4), (5, 9), (2, 11)):
+        scores[moment, sentence] = 8.0
+    links, energy = Aligner(config).link(film, book, scores)
+    assert [link.moment for link in links] == list(range(6))
+    assert [links[i].sentence for i in (0, 3, 5)] == [2, 4, 9]
+    assert [link.in_book for link in links] == [True, False, False, True, False, True]
+    assert all(link.in_book == (link.score >= 0.6) for link in links)
+    assert 2 <= links[1].sentence <= 4
+    assert np.isfinite(energy)

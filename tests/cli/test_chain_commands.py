@@ -1,0 +1,151 @@
+"""`train chain` and `evaluate --leave-one-out` on two small judged pairs."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from made_pairs import write_dataset
+
+from folioreel.apps import train_chain as module
+from folioreel.cli import main
+from folioreel.config import STEPS
+from folioreel.models.presets import load_preset
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def assert_one_line(result, *says):
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit), "no other exception"
+    assert result.stdout == ""
+    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
+    for words in says:
+        assert words in result.stderr
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    return write_dataset(tmp_path_factory.mktemp("judged"))
+
+
+def test_a_preset_is_learned_and_taken(dataset, tmp_path):
+    out = tmp_path / "preset"
+    result = run("train", "chain", dataset, "--out", out, "--iterations", 3)
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["judged", "lines", "24"] in lines
+    config = load_preset(str(out))
+    shown = {line[0]: float(line[1]) for line in lines if len(line) == 2 and line[0] in STEPS}
+    assert shown == pytest.approx({name: getattr(config.steps, name) for name in STEPS}, abs=1e-4)
+    for name, weight in config.weights.items():
+        assert [name, f"{round(weight, 4):,}"] in lines
+    assert lines[-1] == ["wrote", str(out)]
+    evaluated = run("evaluate", dataset, "--preset", out, "--json")
+    assert evaluated.exit_code == 0, evaluated.output
+    rows = json.loads(evaluated.stdout)
+    assert rows[0]["signature"]["config"]["weights"] == pytest.approx(config.weights)
+    assert rows[-1]["near"] > 80
+
+
+def test_a_preset_as_json(dataset, tmp_path):
+    out = tmp_path / "preset"
+    result = run("train", "chain", dataset, "--out", out, "--iterations", 1, "--json")
+    found = json.loads(result.stdout)
+    assert found["preset"] == str(out)
+    assert found["pairs"] == ["ferry", "garden"]
+    assert found["config"]["weights"] == pytest.approx(load_preset(str(out)).weights)
+
+
+def test_the_iterations_are_passed_on(dataset, tmp_path, monkeypatch):
+    seen = []
+
+    def stub(dataset, out, config, progress):
+        seen.append((dataset, out, config.iterations))
+        return {"pairs": [], "judged_lines": 0, "config": {"weights": {}, "steps": {}}}
+
+    monkeypatch.setattr(module, "train_chain", stub)
+    for more, iterations in (((), 40), (("--iterations", 7), 7)):
+        assert run("train", "chain", "pairs", "--out", tmp_path / "p", *more).exit_code == 0
+        assert seen[-1] == (module.Path("pairs"), tmp_path / "p", iterations)
+    assert run("train", "chain", "pairs", "--out", "p", "--iterations", 0).exit_code == 2
+    assert run("train", "chain", "pairs").exit_code == 2
+    assert len(seen) == 2
+
+
+def test_what_training_refuses(dataset, tmp_path):
+    assert_one_line(run("train", "chain", tmp_path / "nothing", "--out", tmp_path / "p"), "nothing")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    assert_one_line(run("train", "chain", dataset, "--out", tmp_path / "mine"), "mine")
+    assert_one_line(
+        run("train", "chain", dataset, "--out", tmp_path / "mine" / "notes.txt"), "is a file"
+    )
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
+    assert not (tmp_path / "p").exists()
+
+
+def test_it_needs_no_pytorch(dataset, tmp_path):
+    arguments = ["train", "chain", str(dataset), "--out", str(tmp_path / "p"), "--iterations", "1"]
+    code = (
+        "import sys; sys.modules['torch'] = None; from folioreel.cli import main;"
+        f"main({arguments!r}, standalone_mode=False)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert load_preset(str(tmp_path / "p")).steps is not None
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_leaving_one_out(first, dataset, monkeypatch):
+    taught = []
+    fit_preset = module.fit_preset
+
+    def recording(others, *more):
+        taught.append([item.pair.name for item in others])
+        return fit_preset(others, module.FitConfig(iterations=2))
+
+    monkeypatch.setattr(module, "fit_preset", recording)
+    words = ["--leave-one-out", dataset] if first else [dataset, "--leave-one-out"]
+    result = run("evaluate", *words)
+    assert result.exit_code == 0, result.output
+    assert taught == [["garden"], ["ferry"]]
+    head, *rows = [line.split() for line in result.stdout.splitlines()]
+    assert head[:3] == ["pair", "match", "none"]
+    assert [row[0] for row in rows] == ["ferry", "garden", "mean"]
+
+
+def test_leaving_one_out_with_a_report(dataset, tmp_path):
+    out = tmp_path / "report"
+    result = run("evaluate", dataset, "--leave-one-out", "--json", "--out", out)
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)
+    assert [row["pair"] for row in rows] == ["ferry", "garden", "mean"]
+    one, other = (row["signature"]["config"]["weights"] for row in rows[:2])
+    assert one != other
+    assert json.loads((out / "report.json").read_text())["rows"] == rows
+    assert_one_line(run("evaluate", dataset, "--leave-one-out", "--out", out), "--force")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--preset", "paper"), "--preset"),
+        (("--preset", "default"), "--preset"),  # even if it is the default
+        (("--encoder", "minilm"), "--encoder"),
+    ],
+)
+def test_settings_that_would_change_nothing(options, says, dataset, monkeypatch):
+    monkeypatch.setattr(module, "read_judged", lambda *_, **__: pytest.fail("read first"))
+    assert_one_line(run("evaluate", dataset, "--leave-one-out", *options), says, "--leave-one-out")
+
+
+def test_a_single_pair_cannot_be_left_out(dataset, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "read_judged", lambda *_, **__: pytest.fail("read first"))
+    result = run("evaluate", dataset / "ferry", "--leave-one-out")
+    assert_one_line(result, "two or more", str(dataset / "ferry"))
+    assert_one_line(run("evaluate", tmp_path / "nothing", "--leave-one-out"), "nothing")

@@ -1,0 +1,185 @@
+"""Presets: what is saved is loaded again, and nothing but a preset is taken or replaced."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from folioreel import Aligner
+from folioreel.config import STEPS, AlignConfig, ChainConfig, StepsConfig
+from folioreel.errors import ConfigError, FolioReelError, InputError, ModelFolderError
+from folioreel.models.presets import PRESETS, load_preset, save_preset
+
+CONFIG = AlignConfig(
+    weights={"rare": 1.5, "semantic": -0.25, "bleu2": 1 / 3},
+    bias=-2.125,
+    steps=StepsConfig(stay=0.5, anywhere=0.01, timeline=1.25),
+    calibration=(1.25, -0.5),
+    semantic_encoder="minilm",
+    prior_width=0.125,
+    chain=ChainConfig(sigma=0.02, absent=True),
+    in_book_from=0.375,
+)
+
+
+@pytest.fixture
+def preset(tmp_path) -> Path:
+    save_preset(CONFIG, tmp_path / "preset", "# Mine — é\n", {"pairs": ["one", "zwölf"]})
+    return tmp_path / "preset"
+
+
+def change(preset: Path, **values) -> None:
+    """Change what stands in a preset's file."""
+    path = preset / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def change_config(preset: Path, **values) -> None:
+    change(preset, config=json.loads((preset / "config.json").read_text())["config"] | values)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [CONFIG, AlignConfig(), replace(CONFIG, steps=None, context="somewhere/context")],
+    ids=["positions", "the paper's chain", "a context model"],
+)
+def test_what_is_saved_is_loaded(config, tmp_path):
+    save_preset(config, tmp_path / "new" / "preset", "# Card\n", {})
+    found = load_preset(str(tmp_path / "new" / "preset"))
+    assert found == config
+    assert isinstance(found.calibration, tuple)
+    assert Aligner.load(str(tmp_path / "new" / "preset")).config == config
+
+
+def test_the_files_of_a_preset(preset):
+    assert {path.name for path in preset.iterdir()} == {"config.json", "README.md"}
+    assert (preset / "README.md").read_text(encoding="utf-8") == "# Mine — é\n"
+    found = json.loads((preset / "config.json").read_text(encoding="utf-8"))
+    assert (found["format"], found["version"]) == ("folioreel-preset", 1)
+    assert found["training"] == {"pairs": ["one", "zwölf"]}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_presets_that_come_with_the_package(name):
+    config = load_preset(name)
+    assert config.measures
+    assert Aligner.load(name).name == name
+    if name == "default":
+        assert config.steps is not None
+        assert sum(getattr(config.steps, step) for step in STEPS) == pytest.approx(1, abs=1e-3)
+        slope, _ = config.calibration
+        assert slope > 0
+    if name == "paper":
+        assert config.steps is None
+
+
+def refuse(error, says, preset):
+    with pytest.raises(error, match=says) as found:
+        load_preset(str(preset))
+    assert "\n" not in str(found.value)
+    assert str(preset) in str(found.value)
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[1, 2]", "null", "\xff\xfe"])
+def test_a_file_that_cannot_be_read(text, preset):
+    if text is None:
+        (preset / "config.json").unlink()
+    else:
+        (preset / "config.json").write_bytes(text.encode("latin-1"))
+    refuse(ModelFolderError, "no readable config|is no preset", preset)
+
+
+@pytest.mark.parametrize("found", [{"format": "folioreel-encoder"}, {"format": None}])
+def test_something_else(found, preset):
+    change(preset, **found)
+    refuse(ModelFolderError, "is no preset", preset)
+
+
+@pytest.mark.parametrize("version", [2, 99])
+def test_a_newer_version(version, preset):
+    change(preset, version=version)
+    refuse(ModelFolderError, "newer.*upgrade", preset)
+
+
+@pytest.mark.parametrize("config", [None, [], {}, "text", {"weights": {"rare": 1.0}}])
+def test_a_config_that_is_none(config, preset):
+    change(preset, config=config)
+    refuse(ModelFolderError, "damaged", preset)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"nonsense": 1},
+        {"weights": {"nonsense": 1.0}},
+        {"weights": {"rare": "much"}},
+        {"weights": {}},
+        {"weights": ["rare"]},
+        {"weights": None},
+        {"steps": {"stay": 1.0, "jump": 1.0}},
+        {"steps": {"stay": -1.0}},
+        {"steps": {"anywhere": 0.0}},
+        {"steps": "many"},
+        {"calibration": [1.0]},
+        {"calibration": ["x", "y"]},
+        {"calibration": None},
+        {"chain": {"sigma": 0.0}},
+        {"chain": None},
+    ],
+    ids=str,
+)
+def test_a_damaged_config(values, preset):
+    change_config(preset, **values)
+    refuse(ModelFolderError, "damaged", preset)
+
+
+def test_an_unknown_preset(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    for name in ("nonsense", "file", "../nothing/here"):
+        with pytest.raises(ConfigError, match="default, paper, or give a folder"):
+            load_preset(name)
+
+
+def test_a_preset_is_replaced(preset):
+    other = replace(CONFIG, bias=3.0)
+    save_preset(other, preset, "# Other\n", {})
+    assert load_preset(str(preset)) == other
+    assert (preset / "README.md").read_text() == "# Other\n"
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    (tmp_path / "empty").mkdir()
+    save_preset(CONFIG, tmp_path / "empty", "", {})
+    assert load_preset(str(tmp_path / "empty")) == CONFIG
+
+
+@pytest.mark.parametrize("name", ["mine", *PRESETS])
+def test_nothing_else_is_replaced(name, tmp_path, monkeypatch):
+    """Not even below the name of a preset that comes with the package."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).mkdir()
+    for file in ("README.md", "config.json"):
+        (Path(name) / file).write_text('{"mine": true}')
+    with pytest.raises(ModelFolderError):
+        save_preset(CONFIG, Path(name), "# Card\n", {})
+    for file in ("README.md", "config.json"):
+        assert (Path(name) / file).read_text() == '{"mine": true}'
+    assert len(list(Path(name).iterdir())) == 2
+
+
+def test_a_newer_preset_is_not_replaced(preset):
+    change(preset, version=2)
+    before = (preset / "config.json").read_bytes()
+    with pytest.raises(ModelFolderError, match="newer"):
+        save_preset(CONFIG, preset, "", {})
+    assert (preset / "config.json").read_bytes() == before
+
+
+def test_a_file_in_the_way(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FolioReelError) as error:
+        save_preset(CONFIG, tmp_path / "file", "", {})
+    assert isinstance(error.value, InputError)
+    assert (tmp_path / "file").read_text() == "mine"

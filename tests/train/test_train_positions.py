@@ -1,0 +1,200 @@
+"""Learning positions: exact gradients, films made with known steps, calibration as elsewhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from folioreel.align.positions import Fixed
+from folioreel.config import STEPS, AlignConfig, StepsConfig
+from folioreel.progress import Progress
+from folioreel.train.positions import (
+    FitConfig,
+    Lesson,
+    _from_vector,
+    _lesson_gradient,
+    _objective,
+    _to_vector,
+    fit_calibration,
+    fit_positions,
+    log_likelihood,
+)
+
+TRUE_STEPS = StepsConfig(
+    stay=0.45,
+    next=0.0,
+    near=0.0,
+    far=0.3,
+    farther=0.0,
+    back=0.2,
+    far_back=0.0,
+    anywhere=0.05,
+)
+START = AlignConfig(weights={"rare": 0.5, "covered": 0.0}, bias=-2.0, steps=StepsConfig())
+
+
+def walk(rng, moments: int, sentences: int) -> list[int]:
+    """Where a film is that takes the true steps."""
+    path = [int(rng.integers(sentences))]
+    shares = [getattr(TRUE_STEPS, name) for name in STEPS]
+    while len(path) < moments:
+        kind = STEPS[rng.choice(len(STEPS), p=np.array(shares) / sum(shares))]
+        ahead = {
+            "stay": lambda: 0,
+            "far": lambda: rng.geometric(1 - 0.85),
+            "back": lambda: -rng.geometric(1 - 0.7),
+        }
+        if kind == "anywhere":
+            path.append(int(rng.integers(sentences)))
+        else:
+            path.append(int(np.clip(path[-1] + ahead[kind](), 0, sentences - 1)))
+    return path
+
+
+def made_lesson(rng, moments=90, sentences=250, judged=0.7) -> Lesson:
+    """`rare` is high where a moment renders a sentence, `covered` is noise; some are judged."""
+    path = walk(rng, moments, sentences)
+    rendered = rng.random(moments) < 0.7
+    planes = rng.normal(0, 1, (2, moments, sentences)).astype(np.float32)
+    rows = np.flatnonzero(rendered)
+    planes[0, rows, np.array(path)[rows]] += 3
+    silent = rng.random(moments) < 0.1
+    fixed = {}
+    for moment in np.flatnonzero((rng.random(moments) < judged) & ~silent):
+        here = np.zeros(sentences, dtype=bool)
+        here[path[moment]] = True
+        if rendered[moment]:
+            fixed[int(moment)] = Fixed(sentences=here, rendered=True)
+        elif moment % 2:
+            fixed[int(moment)] = Fixed(sentences=None, rendered=False)
+        else:
+            here[max(0, path[moment] - 2) : path[moment] + 3] = True
+            fixed[int(moment)] = Fixed(sentences=here, rendered=None)
+    times = np.linspace(0, 1, moments, dtype=np.float32)
+    return Lesson(planes=planes, silent=silent, times=times, fixed=fixed)
+
+
+def shares_of(config: AlignConfig) -> dict[str, float]:
+    return {name: getattr(config.steps, name) for name in STEPS}
+
+
+@pytest.mark.parametrize("timeline", [0.0, 1.5])
+def test_the_gradient_is_that_of_the_likelihood(timeline, rng):
+    lesson = made_lesson(rng, moments=12, sentences=15)
+    start = replace(START, steps=StepsConfig(timeline=timeline))
+    values = _to_vector(start) + rng.normal(0, 0.2, len(_to_vector(start)))
+    values[len(START.measures) + 1] = timeline + 0.05  # it is not to be negative
+    likelihood, gradient = _lesson_gradient(lesson, _from_vector(start, values))
+    assert likelihood == pytest.approx(log_likelihood(lesson, _from_vector(start, values)))
+    for k in range(len(values)):
+        ends = []
+        for change in (-0.02, 0.02):
+            moved = values.copy()
+            moved[k] += change
+            ends.append(log_likelihood(lesson, _from_vector(start, moved)))
+        assert gradient[k] == pytest.approx((ends[1] - ends[0]) / 0.04, rel=0.01, abs=0.003), k
+
+
+def test_the_objective_adds_the_pulls(rng):
+    lessons = [made_lesson(rng, moments=8, sentences=12) for _ in range(3)]
+    values = _to_vector(START) + rng.normal(0, 0.3, len(_to_vector(START)))
+    values[len(START.measures) + 1] = 0.2
+    config = FitConfig(weight_decay=3.0, step_decay=0.7)
+    found, gradient = _objective(lessons, START, values, config)
+    parts = [_lesson_gradient(lesson, _from_vector(START, values)) for lesson in lessons]
+    weights, steps = values[:2], values[-len(STEPS) :]
+    pull = 1.5 * (weights**2).sum() + 0.35 * (steps**2).sum()
+    assert found == pytest.approx(pull - sum(part[0] for part in parts))
+    expected = -sum(part[1] for part in parts)
+    expected[:2] += 3 * weights
+    expected[-len(STEPS) :] += 0.7 * steps
+    assert gradient == pytest.approx(expected)
+
+
+def test_numbers_survive_the_vector():
+    config = replace(START, steps=replace(StepsConfig(), stay=0.5, timeline=2.0))
+    again = _from_vector(START, _to_vector(config))
+    assert again.weights == pytest.approx(config.weights)
+    assert (again.bias, again.steps.timeline) == pytest.approx((config.bias, 2.0))
+    total = sum(shares_of(config).values())
+    assert shares_of(again) == pytest.approx({n: s / total for n, s in shares_of(config).items()})
+
+
+def test_made_films_teach_how_they_were_made(rng):
+    lessons = [made_lesson(rng) for _ in range(6)]
+    taught, held_out = lessons[:4], lessons[4:]
+    seen: list[Progress] = []
+    fitted = fit_positions(taught, START, FitConfig(iterations=30, step_decay=0.01), seen.append)
+    before, after = (
+        sum(log_likelihood(lesson, config) for lesson in held_out) for config in (START, fitted)
+    )
+    assert after > before + 10
+    # Unit normals that lie 3 apart have log odds of 3 x.
+    assert fitted.weights["rare"] == pytest.approx(3, abs=0.6)
+    assert abs(fitted.weights["covered"]) < 0.3
+    shares = shares_of(fitted)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["stay"] == pytest.approx(0.45, abs=0.1)
+    ahead = shares["next"] + shares["near"] + shares["far"] + shares["farther"]
+    back = shares["back"] + shares["far_back"]
+    assert shares["stay"] > ahead > back > shares["anywhere"]
+    assert shares["far"] > max(shares["next"], shares["near"], shares["farther"])
+    assert shares["back"] > shares["far_back"]
+    assert [progress.done for progress in seen] == list(range(1, len(seen) + 1))
+    assert {progress.stage for progress in seen} == {"fitting"}
+
+
+def test_more_steps_are_likelier_on_what_is_taught(rng):
+    lessons = [made_lesson(rng, moments=40, sentences=60) for _ in range(2)]
+    values = []
+    for iterations in (1, 4, 16):
+        fitted = fit_positions(lessons, START, FitConfig(iterations=iterations))
+        values.append(_objective(lessons, START, _to_vector(fitted), FitConfig())[0])
+    assert _objective(lessons, START, _to_vector(START), FitConfig())[0] > values[0]
+    assert values[0] > values[1] > values[2]
+
+
+def test_only_what_is_learned_changes(rng):
+    start = replace(START, prior_width=0.3, in_book_from=0.4, semantic_encoder="minilm")
+    lesson = made_lesson(rng, moments=10, sentences=12)
+    fitted = fit_positions([lesson], start, FitConfig(iterations=2))
+    kept = replace(fitted, weights=start.weights, bias=start.bias, steps=start.steps)
+    assert kept == start
+
+
+def made_links(rng, count, slope=1.0, offset=0.0):
+    odds = rng.normal(0, 2, count)
+    right = rng.random(count) < 1 / (1 + np.exp(-(slope * odds + offset)))
+    return odds, right
+
+
+@pytest.mark.parametrize(("slope", "offset"), [(1.0, 0.0), (0.4, -1.0), (2.5, 0.7)])
+def test_calibration_is_logistic_regression(slope, offset, rng):
+    odds, right = made_links(rng, 500, slope, offset)
+    model = LogisticRegression(C=1e10, tol=1e-10).fit(odds[:, None], right)
+    found = fit_calibration(odds, right, decay=1e-10)
+    assert found == pytest.approx((model.coef_[0, 0], model.intercept_[0]), abs=2e-3)
+
+
+def test_calibrated_links_stay_as_they_are(rng):
+    assert fit_calibration(*made_links(rng, 20_000)) == pytest.approx((1, 0), abs=0.05)
+
+
+def test_without_links_nothing_is_calibrated():
+    nothing = np.array([])
+    assert fit_calibration(nothing, nothing.astype(bool)) == pytest.approx((1, 0))
+
+
+def test_calibration_never_turns_the_order_around(rng):
+    odds, right = made_links(rng, 500, slope=-2.0)
+    slope, _ = fit_calibration(odds, right)
+    assert slope == 0.05
+
+
+@pytest.mark.parametrize("decay", [1.0, 1e-6])
+def test_links_that_are_all_as_they_should_be(decay):
+    odds = np.array([-13.8, -5.0, 3.0, 13.8] * 20)
+    slope, offset = fit_calibration(odds, odds > 0, decay)
+    assert slope >= 1
+    assert np.isfinite([slope, offset]).all()
