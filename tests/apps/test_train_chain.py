@@ -16,7 +16,7 @@ from folioreel.apps.train_chain import (
     START,
     align_measured,
     fit_preset,
-    judged_moments,
+    fixed_moments,
     leave_one_out,
     read_judged,
     train_chain,
@@ -67,7 +67,7 @@ def test_what_the_judges_say_of_moments(film, book):
         judgement(3, "scene", (1, 1)),
         judgement(4, "match", (2, 2)),  # no sentence is there
     )
-    found = judged_moments(pair, film, book)
+    found = fixed_moments(pair, film, book)
     assert sorted(found) == [0, 1, 4]
     assert np.flatnonzero(found[0].sentences).tolist() == [2, 3, 8]
     assert found[0].rendered is True
@@ -85,7 +85,7 @@ def test_lines_that_no_moment_shares_are_left_out(film, book):
         judgements=(judgement(0, "match", (1, 1)),),
         paragraph_lines=(1,),
     )
-    assert judged_moments(pair, film, book) == {}
+    assert fixed_moments(pair, film, book) == {}
 
 
 def test_an_annotated_time_is_that_of_the_nearest_moment(film, book):
@@ -95,14 +95,14 @@ def test_an_annotated_time_is_that_of_the_nearest_moment(film, book):
         judgement(2, "match", (9, 9), times_s=(9.5, 9.5)),
         judgement(3, "match", (17, 17), times_s=(14.9, 14.9)),
     )
-    found = judged_moments(pair, film, book)
+    found = fixed_moments(pair, film, book)
     assert {moment: known.rendered for moment, known in found.items()} == {3: True, 4: True}
     assert np.flatnonzero(found[3].sentences).tolist() == [4]
 
 
 def test_a_match_where_nobody_speaks_gives_a_place_alone(film, book):
     pair = made_pair(film, judgement(1, "match", (3, 3), times_s=(6.0, 7.0)))
-    found = judged_moments(pair, film, book)
+    found = fixed_moments(pair, film, book)
     assert found[2].rendered is None
     assert np.flatnonzero(found[2].sentences).tolist() == [1]
 
@@ -111,7 +111,7 @@ def test_a_book_without_lines_is_refused(film):
     book = make_book()
     bare = tuple(replace(s, line=None, line_end=None) for s in book.sentences)
     with pytest.raises(InputError, match="plain-text book"):
-        judged_moments(
+        fixed_moments(
             made_pair(film, judgement(0, "match", (1, 1))), film, replace(book, sentences=bare)
         )
 
@@ -228,7 +228,7 @@ def test_a_film_with_shots_can_be_learned_from(judged):
         planes=np.moveaxis(rows.block(0, rows.shape[0]).values, -1, 0),
         silent=np.array([moment.text == "" for moment in film.moments]),
         times=film_times(film),
-        fixed=judged_moments(pair, film, book),
+        fixed=fixed_moments(pair, film, book),
     )
     assert np.isfinite(log_likelihood(lesson, START))
     fitted = fit_positions([judged[0].lesson, lesson], START, FitConfig(iterations=2))

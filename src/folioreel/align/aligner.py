@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
+from folioreel.align.context import context_scores
 from folioreel.align.decode import decode_chain
 from folioreel.align.marginals import chain_marginals
 from folioreel.align.positions import Positions, film_times, follow_book
@@ -15,6 +16,7 @@ from folioreel.align.score import score_cells
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import ABSENT, make_chain, time_steps
+from folioreel.models.context_cnn import load_context_model
 from folioreel.models.presets import load_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
@@ -50,7 +52,10 @@ class Aligner:
         """
         _check_comparable(film, book)
         rows = SimilarityRows(film, book, self.config, progress)
-        scores = score_cells(rows, self.config, progress)
+        if self.config.context is None:
+            scores = score_cells(rows, self.config, progress)
+        else:
+            scores = context_scores(rows, load_context_model(self.config.context), progress)
         progress(Progress(stage="chaining", done=0, total=1))
         links, energy = self.link(film, book, scores)
         progress(Progress(stage="chaining", done=1, total=1))

@@ -9,6 +9,7 @@ import bisect
 
 import numpy as np
 
+from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Judgement, Pair
 from folioreel.train.judged import JudgedMoment
 from folioreel.types import Book, Film
@@ -49,6 +50,8 @@ def _moment_of(pair: Pair, judgement: Judgement, film: Film) -> int | None:
 
 def _sentences_of(judgement: Judgement, book: Book) -> tuple[int, ...]:
     """The sentences that touch the lines of a passage."""
+    if any(sentence.line is None for sentence in book.sentences):
+        raise InputError("judged pairs need a plain-text book, whose lines can be counted")
     lines = [sentence.line or 0 for sentence in book.sentences]
     ends = [sentence.line_end or sentence.line or 0 for sentence in book.sentences]
     found: set[int] = set()

@@ -12,8 +12,8 @@ import numpy as np
 
 from folioreel.align.aligner import Aligner, log_odds
 from folioreel.align.positions import Fixed, film_times
+from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, StepsConfig
-from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
 from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
@@ -72,52 +72,28 @@ def read_judged(
             planes=np.moveaxis(values, -1, 0),
             silent=np.array([moment.text == "" for moment in film.moments]),
             times=film_times(film),
-            fixed=judged_moments(pair, film, book),
+            fixed=fixed_moments(pair, film, book),
         )
         found.append(JudgedFilm(pair=pair, film=film, book=book, lesson=lesson))
     return found
 
 
-def judged_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
+def fixed_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
     """What the judges say of moments: rendered here, not in the book, or somewhere in a scene."""
-    starts = np.array([moment.start_s for moment in film.moments])
-    ends = np.array([moment.end_s for moment in film.moments])
     fixed: dict[int, Fixed] = {}
-    for judgement in pair.judgements:
-        line = pair.spoken[judgement.line]
-        start_s, end_s = judgement.times_s or (line.start_s, line.end_s)
-        shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)
-        moment = int(shared.argmax())
-        if shared[moment] <= 0 and judgement.times_s is None:
-            continue  # an annotated time means the nearest moment, though it shares nothing
-        if judgement.verdict == "none":
-            fixed[moment] = Fixed(sentences=None, rendered=False)
+    for judged in judged_moments(pair, film, book):
+        if judged.verdict == "none":
+            fixed[judged.moment] = Fixed(sentences=None, rendered=False)
             continue
-        sentences = _sentences_at(book, judgement.passages)
-        if judgement.verdict == "scene":
-            inside = np.flatnonzero(sentences)
-            for sentence in inside:
-                low = max(0, sentence - _SCENE_MARGIN)
-                sentences[low : sentence + _SCENE_MARGIN + 1] = True
-        if sentences.any():
-            # Where nobody speaks no score could bear a match out; its place counts all the same.
-            spoken = film.moments[moment].text != ""
-            rendered = True if judgement.verdict == "match" and spoken else None
-            fixed[moment] = Fixed(sentences=sentences, rendered=rendered)
+        sentences = np.zeros(len(book.sentences), dtype=bool)
+        margin = _SCENE_MARGIN if judged.verdict == "scene" else 0
+        for sentence in judged.sentences:
+            sentences[max(0, sentence - margin) : sentence + margin + 1] = True
+        # Where nobody speaks no score could bear a match out; its place counts all the same.
+        spoken = film.moments[judged.moment].text != ""
+        rendered = True if judged.verdict == "match" and spoken else None
+        fixed[judged.moment] = Fixed(sentences=sentences, rendered=rendered)
     return fixed
-
-
-def _sentences_at(book: Book, passages: Sequence[Any]) -> np.ndarray:
-    """The sentences that lie on some lines of the book: (J,)."""
-    found = np.zeros(len(book.sentences), dtype=bool)
-    for sentence in book.sentences:
-        if sentence.line is None:
-            raise InputError("judged pairs need a plain-text book, whose lines can be counted")
-        last = sentence.line_end or sentence.line
-        found[sentence.index] = any(
-            last >= passage[0] and sentence.line <= passage[1] for passage in passages
-        )
-    return found
 
 
 def fit_preset(
