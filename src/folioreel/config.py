@@ -69,12 +69,20 @@ class StepsConfig:
     anywhere: float = 0.07
     timeline: float = 0.0
     """How strongly each moment is drawn to its place on the uniform timeline."""
+    free: float = -3.0
+    """What is added to the log odds of a rendering where the film is free of its book."""
+    leave: float = 0.05
+    """How often a faithful passage of the film turns into a free one, from moment to moment."""
+    come_back: float = 0.05
+    """How often a free passage turns into a faithful one."""
 
     def __post_init__(self) -> None:
         """Refuse shares that are none."""
         shares = [float(getattr(self, name)) for name in (*STEPS, "timeline")]
         if not all(math.isfinite(share) and share >= 0 for share in shares) or not self.anywhere:
             raise ConfigError("steps must have shares of 0 or more, `anywhere` above 0")
+        if not (0 < self.leave < 1 and 0 < self.come_back < 1 and math.isfinite(self.free)):
+            raise ConfigError("steps.leave and steps.come_back must lie between 0 and 1")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,14 @@ WORDS = tuple(f"Sentence number {k}." for k in range(23))
 def positions_of(rendered, position=None) -> Positions:
     rendered = np.array(rendered, dtype=np.float32)
     place = rendered if position is None else np.array(position, dtype=np.float32)
-    return Positions(position=place, rendered=rendered, log_partition=0.0, steps=np.zeros(8))
+    return Positions(
+        position=place,
+        rendered=rendered,
+        log_partition=0.0,
+        steps=np.zeros(8),
+        passages=np.zeros((2, 2)),
+        rendered_freely=0.0,
+    )
 
 
 @pytest.mark.parametrize("per_paragraph", [1, 2, 5, 23])

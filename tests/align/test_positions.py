@@ -54,36 +54,49 @@ def by_enumeration(scores, steps, fixed, times):
             odds[moment] = 0
         if known.sentences is not None:
             odds[moment, ~known.sentences] = unrendered[moment, ~known.sentences] = 0
-    total = 0.0
+    total, freely = 0.0, 0.0
     position, rendered = np.zeros_like(odds), np.zeros_like(odds)
-    counts = np.zeros(len(STEPS))
+    counts, turns = np.zeros(len(STEPS)), np.zeros((2, 2))
     rows = np.arange(moments)
     pull = np.ones_like(odds)
     for i, j in np.ndindex(*odds.shape):
         place = j / (sentences - 1) if sentences > 1 else 0.0
         pull[i, j] = np.exp(-steps.timeline * abs(float(times[i]) - place))
     odds, unrendered = odds * pull, unrendered * pull
+    passages = np.array([[1 - steps.leave, steps.leave], [steps.come_back, 1 - steps.come_back]])
+    lower = np.array([1.0, np.exp(steps.free)])
     for path in product(range(sentences), repeat=moments):
-        both = odds[rows, path] + unrendered[rows, path]
         taken = kinds[:, path[:-1], path[1:]]  # (8, I - 1)
-        weight = np.prod(both) * np.prod(taken.sum(axis=0)) / sentences
-        if weight == 0:
-            continue
-        total += weight
-        position[rows, path] += weight
-        rendered[rows, path] += weight * odds[rows, path] / both
-        counts += weight * (taken / taken.sum(axis=0)).sum(axis=1)
-    return np.log(total), position / total, rendered / total, counts / total
+        moved = np.prod(taken.sum(axis=0)) / sentences
+        for modes in product((0, 1), repeat=moments):
+            renders = lower[list(modes)] * odds[rows, path]
+            both = renders + unrendered[rows, path]
+            turned = passages[modes[:-1], modes[1:]]
+            weight = np.prod(both) * moved * np.prod(turned) / 2
+            if weight == 0:
+                continue
+            total += weight
+            position[rows, path] += weight
+            rendered[rows, path] += weight * renders / both
+            freely += weight * (renders / both)[np.array(modes) == 1].sum()
+            counts += weight * (taken / taken.sum(axis=0)).sum(axis=1)
+            np.add.at(turns, (modes[:-1], modes[1:]), weight)
+    whole = (position, rendered, counts, turns, freely)
+    return np.log(total), *(part / total for part in whole)
 
 
 def assert_exact(scores, steps, fixed=None, times=None):
     times = even_times(len(scores)) if times is None else times
     found = follow(scores, steps, fixed, times)
-    log_total, position, rendered, counts = by_enumeration(scores, steps, fixed, times)
+    log_total, position, rendered, counts, turns, freely = by_enumeration(
+        scores, steps, fixed, times
+    )
     assert found.log_partition == pytest.approx(log_total, abs=1e-4, rel=1e-5)
     assert found.position == pytest.approx(position, abs=2e-5)
     assert found.rendered == pytest.approx(rendered, abs=2e-5)
     assert found.steps == pytest.approx(counts, abs=1e-4)
+    assert found.passages == pytest.approx(turns, abs=1e-4)
+    assert found.rendered_freely == pytest.approx(freely, abs=1e-4)
     assert found.steps.sum() == pytest.approx(len(scores) - 1)
 
 

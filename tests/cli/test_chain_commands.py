@@ -149,3 +149,22 @@ def test_a_single_pair_cannot_be_left_out(dataset, tmp_path, monkeypatch):
     result = run("evaluate", dataset / "ferry", "--leave-one-out")
     assert_one_line(result, "two or more", str(dataset / "ferry"))
     assert_one_line(run("evaluate", tmp_path / "nothing", "--leave-one-out"), "nothing")
+
+
+@pytest.mark.slow
+def test_the_papers_method_is_learned_from_one_pair(dataset, tmp_path):
+    pytest.importorskip("torch")
+    out = tmp_path / "paper-preset"
+    result = run("train", "context", dataset / "ferry", "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["chain"]["unary"] > 0
+    assert load_preset(str(out)).context == str(out.resolve() / "context")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("mine", encoding="utf-8")
+    refused = run("train", "context", dataset / "ferry", "--out", tmp_path / "other")
+    assert refused.exit_code == 1
+    assert (tmp_path / "other" / "letter.txt").read_text(encoding="utf-8") == "mine"
+    aligned = run("evaluate", dataset / "garden", "--preset", out, "--json")
+    assert aligned.exit_code == 0, aligned.output
+    assert json.loads(aligned.stdout)[0]["signature"]["config"]["context"]

@@ -1,11 +1,12 @@
 """Where in the book the film is, moment by moment: a hidden position that moves by learned steps.
 
-Beyond the paper's chain (section 4.4) in two ways. A moment that is not in the book still has a
+Beyond the paper's chain (section 4.4) in three ways. A moment that is not in the book still has a
 position, its scene's, so that neighbours on both sides of it stay connected: a moment at position j
-is either a rendering of sentence j, with odds exp(score), or it is not, and says nothing. And the
-steps between positions follow a mixture that is learned from judged films: stay, go on, go on
-farther, go back, or go anywhere. Sums over such steps are running sums, so that all posteriors are
-exact and cost a few operations a cell.
+is either a rendering of sentence j, with odds exp(score), or it is not, and says nothing. Films are
+faithful for a while and then free of their book: in free passages those odds are lower. And steps
+between positions follow a mixture that is learned from judged films: stay, go on, go on farther,
+go back, or go anywhere. Sums over such steps are running sums, so that all posteriors are exact
+and cost a few operations a cell.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from folioreel.types import Film
 _FORWARD = (0.5, 0.85, 0.975)
 """How the chance of a step of n sentences falls with n, ahead: to one half, …"""
 _BACKWARD = (0.7, 0.95)
+_SUREST = 40.0
+"""Log odds beyond this are as good as certain, and floats end not much farther."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,6 +39,10 @@ class Positions:
     log_partition: float
     steps: NDArray[np.float64]
     """How many steps of each kind are expected, in the order of `STEPS`."""
+    passages: NDArray[np.float64]
+    """How many times the film goes from faithful or free to faithful or free: (2, 2)."""
+    rendered_freely: float
+    """How many moments are rendered in free passages."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,29 +70,42 @@ def follow_book(
         steps: How likely each kind of step is, and how strong the timeline.
         fixed: What is known of some moments; all paths obey it.
     """
-    weights = np.logaddexp(0, scores)  # (I, J), log(1 + odds)
-    shares = np.exp(scores - weights)  # of a position's weight, what is due to the rendering
+    # The weight of position j is absent + odds · factor of the passage; rows are scaled freely.
+    bounded = np.clip(scores, -_SUREST, _SUREST)
+    scales = np.maximum(bounded.max(axis=1), 0)
+    odds = np.exp(bounded - scales[:, None])  # (I, J)
+    odds[np.isneginf(scores)] = 0
+    absent = np.repeat(np.exp(-scales)[:, None], scores.shape[1], axis=1)
+    if steps.timeline:
+        pull = np.exp(-np.float32(steps.timeline) * timeline_distance(times, scores.shape[1]))
+        odds *= pull
+        absent *= pull
     for moment, known in (fixed or {}).items():
         if known.rendered is not None:
-            weights[moment] = scores[moment] if known.rendered else 0.0
-            shares[moment] = 1.0 if known.rendered else 0.0
+            (absent if known.rendered else odds)[moment] = 0
         if known.sentences is not None:
-            weights[moment, ~known.sentences] = -np.inf
-    if steps.timeline:
-        weights -= np.float32(steps.timeline) * timeline_distance(times, scores.shape[1])
-    scales = weights.max(axis=1)
-    weights -= scales[:, None]
-    np.exp(weights, out=weights)
+            odds[moment, ~known.sentences] = 0
+            absent[moment, ~known.sentences] = 0
+    largest = np.maximum(odds.max(axis=1), absent.max(axis=1))[:, None]
+    odds /= largest
+    absent /= largest
+    scales += np.log(largest[:, 0])
     mixture = np.array([getattr(steps, name) for name in STEPS], dtype=np.float32)
-    position = np.empty_like(weights)
-    counts = np.zeros(len(STEPS))
-    log_partition = _forward_backward(weights, mixture / mixture.sum(), position, counts)
-    np.multiply(shares, position, out=shares)
+    passages = np.array(
+        [[1 - steps.leave, steps.leave], [steps.come_back, 1 - steps.come_back]], dtype=np.float32
+    )
+    factors = np.array([1.0, np.exp(steps.free)], dtype=np.float32)
+    counts, turns = np.zeros(len(STEPS)), np.zeros((2, 2))
+    log_partition, rendered_freely = _forward_backward(
+        odds, absent, factors, mixture / mixture.sum(), passages, counts, turns
+    )
     return Positions(
-        position=position,
-        rendered=shares,
+        position=absent,  # both are filled in place
+        rendered=odds,
         log_partition=log_partition + float(scales.sum(dtype=np.float64)),
         steps=counts,
+        passages=turns,
+        rendered_freely=rendered_freely,
     )
 
 
@@ -104,42 +124,85 @@ def film_times(film: Film) -> NDArray[np.float32]:
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
-def _forward_backward(weights, mixture, position, counts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    moments, sentences = weights.shape
-    forward = np.empty((moments, sentences), np.float32)
-    row = np.full(sentences, np.float32(1.0 / sentences), np.float32)
+def _forward_backward(odds, absent, factors, mixture, passages, counts, turns):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Sums over all paths; leaves the posteriors in `odds` (rendered) and `absent` (position)."""
+    moments, sentences = odds.shape
+    forward = np.empty((moments, 2, sentences), np.float32)
+    spread = np.full((2, sentences), np.float32(0.5 / sentences), np.float32)
     log_partition = 0.0
     for i in range(moments):
         if i > 0:
-            _spread(forward[i - 1], mixture, row)
+            for r in range(2):
+                _spread(forward[i - 1, r], mixture, spread[r])
         total = 0.0
-        for j in range(sentences):
-            forward[i, j] = row[j] * weights[i, j]
-            total += forward[i, j]
-        for j in range(sentences):
-            forward[i, j] /= total
+        for r in range(2):
+            stay, turn = passages[r, r], passages[1 - r, r]
+            if i == 0:
+                stay, turn = 1.0, 0.0
+            for j in range(sentences):
+                arrived = stay * spread[r, j] + turn * spread[1 - r, j]
+                value = arrived * (absent[i, j] + factors[r] * odds[i, j])
+                forward[i, r, j] = value
+                total += value
+        for r in range(2):
+            for j in range(sentences):
+                forward[i, r, j] /= total
         log_partition += np.log(total)
-    backward = np.ones(sentences, np.float32)
-    arriving = np.empty(sentences, np.float32)
+    backward = np.ones((2, sentences), np.float32)
+    arriving = np.empty((2, sentences), np.float32)
+    source = np.empty(sentences, np.float32)
+    rendered_freely = 0.0
     for i in range(moments - 1, -1, -1):
+        # What arrives at this moment from the future, before its own row is overwritten.
+        largest = 0.0
+        for r in range(2):
+            for j in range(sentences):
+                arriving[r, j] = (absent[i, j] + factors[r] * odds[i, j]) * backward[r, j]
+                largest = max(largest, arriving[r, j])
+        for r in range(2):
+            for j in range(sentences):
+                arriving[r, j] /= largest
         total = 0.0
+        for r in range(2):
+            for j in range(sentences):
+                total += forward[i, r, j] * backward[r, j]
+        freely = 0.0
         for j in range(sentences):
-            position[i, j] = forward[i, j] * backward[j]
-            total += position[i, j]
-        for j in range(sentences):
-            position[i, j] /= total
+            faithful = forward[i, 0, j] * backward[0, j] / total
+            free = forward[i, 1, j] * backward[1, j] / total
+            rendering, rendering_free = 0.0, 0.0
+            if odds[i, j] > 0:
+                rendering = faithful * odds[i, j] / (absent[i, j] + odds[i, j])
+                lower = factors[1] * odds[i, j]
+                rendering_free = free * lower / (absent[i, j] + lower)
+            odds[i, j] = rendering + rendering_free
+            absent[i, j] = faithful + free
+            freely += rendering_free
+        rendered_freely += freely
         if i == 0:
             break
-        largest = 0.0
-        for j in range(sentences):
-            arriving[j] = weights[i, j] * backward[j]
-            largest = max(largest, arriving[j])
-        for j in range(sentences):
-            arriving[j] /= largest
-        _count(forward[i - 1], arriving, mixture, counts)
-        # A step from j to k is a step back from k to j.
-        _spread(arriving[::-1], mixture, backward[::-1])
-    return log_partition
+        found = np.zeros(8)
+        for r in range(2):
+            for j in range(sentences):
+                source[j] = (
+                    passages[r, r] * forward[i - 1, r, j]
+                    + passages[1 - r, r] * forward[i - 1, 1 - r, j]
+                )
+            _count(source, arriving[r], mixture, found)
+            # A step from j to k is a step back from k to j.
+            _spread(arriving[r, ::-1], mixture, spread[r, ::-1])
+        counts += found / found.sum()
+        turned = np.zeros((2, 2))
+        for r in range(2):
+            for q in range(2):
+                for j in range(sentences):
+                    turned[r, q] += forward[i - 1, r, j] * spread[q, j]
+                turned[r, q] *= passages[r, q]
+        turns += turned / turned.sum()
+        for r in range(2):
+            for j in range(sentences):
+                backward[r, j] = passages[r, 0] * spread[0, j] + passages[r, 1] * spread[1, j]
+    return log_partition, rendered_freely
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
@@ -168,7 +231,7 @@ def _spread(source, mixture, out):  # type: ignore[no-untyped-def]  # noqa: ANN0
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
 def _count(source, arriving, mixture, counts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Add the share of each kind of step in one step between two moments."""
+    """Add the weight of each kind of step between two moments."""
     sentences = len(source)
     found = np.zeros(8)
     total, target = 0.0, 0.0
@@ -193,5 +256,4 @@ def _count(source, arriving, mixture, counts):  # type: ignore[no-untyped-def]  
         found[6] += far * arriving[j]
         last = source[j]
     found[7] = total * target / sentences
-    found *= mixture
-    counts += found / found.sum()
+    counts += found * mixture

@@ -148,7 +148,7 @@ def _card(config: AlignConfig, training: dict[str, Any]) -> str:
         *weights,
         f"| bias | {config.bias:.2f} |",
         "",
-        "| step | share |",
+        "| step or passage | share or strength |",
         "|---|---|",
         *steps,
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,11 +20,13 @@ from numpy.typing import NDArray
 from folioreel.align.context import RowSource, context_scores
 from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, ChainConfig
+from folioreel.errors import ConfigError
 from folioreel.evaluate.dataset import load_pair
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel, save_context_model
+from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows, SimilarityTensor
 from folioreel.train.chain import WEIGHTS, Learned, fit_chain, make_lesson
@@ -61,25 +64,40 @@ class TrainingPair:
 
 
 def train_paper(
-    folder: Path,
-    out: Path,
-    *,
-    figures: str = "",
-    replace_old: bool = False,
-    progress: ProgressCallback = ignore_progress,
-) -> ChainConfig:
-    """Fit both models to one judged pair, as the paper does, and write the context model's folder.
+    folder: Path, out: Path, progress: ProgressCallback = ignore_progress
+) -> AlignConfig:
+    """Fit both models to one judged pair, as the paper does, and write them as a preset.
 
     Args:
         folder: The judged pair.
-        out: Where the model goes; the chain's weights are in its `config.json`, under `training`.
-        figures: What its card says of how good it is, in Markdown.
-        replace_old: Take the place of a context model that lies there.
+        out: The preset, with the context model in it.
         progress: Told of the steps.
 
     Returns:
-        The chain's weights.
+        The preset's settings.
+
+    Raises:
+        ConfigError: PyTorch is missing.
+        ModelFolderError: `out` holds something else than a preset.
     """
+    if find_spec("torch") is None:
+        raise ConfigError('training needs PyTorch; run: pip install "folioreel[train]"')
+    check_replaceable(out)
+    model, chain = fit_paper(folder, progress)
+    context = out.resolve() / "context"
+    config = AlignConfig(
+        weights=dict.fromkeys(PAPER_MEASURES, 1.0), context=str(context), chain=chain
+    )
+    card = "# The paper's method\n\nSee `context/README.md`, of the context model in here.\n"
+    save_preset(config, out, card, {"pairs": [folder.name], "date": date.today().isoformat()})
+    save_context_model(model, context, replace=True)
+    return config
+
+
+def fit_paper(
+    folder: Path, progress: ProgressCallback = ignore_progress
+) -> tuple[ContextModel, ChainConfig]:
+    """A context model fitted to one judged pair, and the chain's weights for its scores."""
     from folioreel.train.context_cnn import ContextConfig
 
     pair = load_pair(folder)
@@ -91,7 +109,7 @@ def train_paper(
         judged=judged_moments(pair, film, book),
     )
     config = ContextConfig(measures=PAPER_MEASURES)
-    model = train_context(config, [training], out.name, progress)
+    model = train_context(config, [training], progress=progress)
     learned = train_chain(config, [training], progress=progress)
     about = {
         "pairs": [pair.name],
@@ -100,11 +118,10 @@ def train_paper(
         "chain": {name: getattr(learned.config, name) for name in WEIGHTS},
     }
     model = replace(model, training=model.training | about)
-    save_context_model(replace(model, card=_card(model, figures)), out, replace=replace_old)
-    return learned.config
+    return replace(model, card=_card(model)), learned.config
 
 
-def _card(model: ContextModel, figures: str) -> str:
+def _card(model: ContextModel) -> str:
     """The card of a model's folder."""
     training = model.training
     rows, columns = training["window"]
@@ -122,7 +139,6 @@ def _card(model: ContextModel, figures: str) -> str:
         f" {', '.join(training['pairs'])}. Seed {training['seed']}.",
         "",
         f"The weights of the chain for its scores, learned from the same pair: {weights}.",
-        *(["", figures.strip()] if figures else []),
     ]
     return "\n".join(lines) + "\n"
 

@@ -216,6 +216,32 @@ def chain(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     show_line(f"\nwrote {out}")
 
 
+@train.command()
+@click.argument("pair", type=FILE)
+@click.option("--out", type=FILE, required=True, metavar="FOLDER", help="Where the preset goes.")
+@json_option
+def context(pair: Path, out: Path, as_json: bool) -> None:
+    """Learn the paper's method from one judged PAIR: the context CNN and the chain's weights.
+
+    FOLDER is what --preset takes elsewhere; a preset that is there is replaced. Needs PyTorch:
+    pip install "folioreel[train]"
+
+    \b
+    folioreel train context pairs/old-scrooge --out preset
+    """
+    from dataclasses import asdict
+
+    from folioreel.apps.train_paper import train_paper
+
+    with ProgressBars() as progress:
+        chain_weights = asdict(train_paper(pair, out, progress).chain)
+    if as_json:
+        show_json({"preset": str(out), "chain": chain_weights})
+        return
+    show_figures({name: chain_weights[name] for name in ("unary", "pace", "stay", "sigma")})
+    show_line(f"\nwrote {out}")
+
+
 def _check_free(out: Path) -> None:
     """Refuse a name that is taken before any work is done; nothing is ever replaced."""
     if out.exists() or out.is_symlink():

@@ -97,8 +97,9 @@ def builtin_folder(name: str) -> Path:
 
 
 def builtin_names() -> tuple[str, ...]:
-    """The models that come with the package."""
-    return tuple(sorted(path.parent.name for path in _DATA.glob(f"*/{CONFIG}")))
+    """The sentence encoders that come with the package."""
+    folders = (path.parent for path in _DATA.glob(f"*/{CONFIG}"))
+    return tuple(sorted(folder.name for folder in folders if is_encoder_folder(folder)))
 
 
 def save_encoder(model: EncoderModel, folder: Path, *, replace: bool = False) -> None:

@@ -28,7 +28,7 @@ from folioreel.train.judged import JudgedMoment
 WEIGHTS = ("unary", "pace", "stay", "sigma")
 """What is learned, by its name in `ChainConfig`, in the order of every gradient."""
 
-_LEAST, _MOST = 1e-4, 100.0
+_LEAST, _MOST = 1e-4, 8.0
 _LEAST_SIGMA, _MOST_SIGMA = 1e-4, 1.0
 _STEEPEST = 25.0
 """The most that ω_p + ω_q may be: beyond, an FFT loses the least probable displacements."""

@@ -6,6 +6,7 @@ gradient is the difference of two exact expectations, with the judged moments fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from folioreel.align.positions import Fixed, Positions, follow_book, timeline_distance
+from folioreel.align.positions import Fixed, follow_book, timeline_distance
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -98,7 +99,7 @@ def _objective(
         parts = list(threads.map(lambda lesson: _lesson_gradient(lesson, present), lessons))
     likelihood = sum(part[0] for part in parts)
     gradient = np.sum([part[1] for part in parts], axis=0)
-    weights, steps = values[: -len(STEPS) - 2], values[-len(STEPS) :]
+    weights, steps = values[: -len(STEPS) - _OTHERS], values[-len(STEPS) :]
     penalty = config.weight_decay * (weights**2).sum() + config.step_decay * (steps**2).sum()
     gradient[: len(weights)] -= config.weight_decay * weights
     gradient[-len(STEPS) :] -= config.step_decay * steps
@@ -117,45 +118,63 @@ def _lesson_gradient(lesson: Lesson, config: AlignConfig) -> tuple[float, NDArra
     likelihood = fixed.log_partition - free.log_partition
     distance = timeline_distance(lesson.times, scores.shape[1])
     pull = np.vdot(free.position - fixed.position, distance)
-    bias = surplus.sum(dtype=np.float64)
-    steps = _step_gradient(fixed, free, config.steps)
-    return likelihood, np.concatenate([weights, [bias, pull], steps])
+    others = [
+        surplus.sum(dtype=np.float64),
+        pull,
+        fixed.rendered_freely - free.rendered_freely,
+        *_passage_gradient(fixed.passages - free.passages, config.steps),
+    ]
+    # Both films take the same number of steps, so that the shares' sum needs no care.
+    return likelihood, np.concatenate([weights, others, fixed.steps - free.steps])
 
 
-def _step_gradient(fixed: Positions, free: Positions, steps: StepsConfig) -> NDArray[np.float64]:
-    shares = np.array([getattr(steps, name) for name in STEPS])
-    surplus = fixed.steps - free.steps
-    gradient: NDArray[np.float64] = surplus - shares / shares.sum() * surplus.sum()
-    return gradient
+def _passage_gradient(surplus: NDArray[np.float64], steps: StepsConfig) -> tuple[float, float]:
+    """By the log odds of leaving the book, and of coming back."""
+    (stay, leave), (come_back, stay_free) = surplus
+    return (
+        float(leave * (1 - steps.leave) - stay * steps.leave),
+        float(come_back * (1 - steps.come_back) - stay_free * steps.come_back),
+    )
 
 
 def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, float | None]]:
-    """All numbers are free but the timeline, which neither repels nor rules."""
+    """All numbers are free but those that would turn the meaning of others around."""
     free: tuple[float | None, float | None] = (None, None)
-    timeline = (0.0, config.strongest_timeline)
-    return [free] * (len(start.measures) + 1) + [timeline] + [free] * len(STEPS)
+    others = [free, (0.0, config.strongest_timeline), (-8.0, 0.0), (-6.0, 0.0), (-6.0, 0.0)]
+    return [free] * len(start.measures) + others + [free] * len(STEPS)
+
+
+_OTHERS = 5
+"""Between the weights and the steps: bias, timeline, free, log odds of leave and come_back."""
 
 
 def _to_vector(config: AlignConfig) -> NDArray[np.float64]:
-    """Weights, bias, timeline, and the logarithms of the steps' shares, as one vector."""
-    assert config.steps is not None
-    shares = np.array([getattr(config.steps, name) for name in STEPS])
+    """All numbers that are learned, as one vector."""
+    steps = config.steps
+    assert steps is not None
+    shares = np.array([getattr(steps, name) for name in STEPS])
     logs = np.log(np.maximum(shares, 1e-6))
     weights = [config.weights[name] for name in config.measures]
-    return np.array([*weights, config.bias, config.steps.timeline, *(logs - logs.mean())])
+    turns = [np.log(share / (1 - share)) for share in (steps.leave, steps.come_back)]
+    others = [config.bias, steps.timeline, steps.free, *turns]
+    return np.array([*weights, *others, *(logs - logs.mean())])
 
 
 def _from_vector(start: AlignConfig, values: NDArray[np.float64]) -> AlignConfig:
     measures = start.measures
-    bias, timeline, *logs = values[len(measures) :]
-    shares = np.exp(np.array(logs) - max(logs))
+    bias, timeline, free, leave, come_back = values[len(measures) :][:_OTHERS].tolist()
+    logs = values[-len(STEPS) :]
+    shares = np.exp(np.maximum(logs - logs.max(), -12))  # a search may try anything
     named = dict(zip(STEPS, (shares / shares.sum()).tolist(), strict=True))
-    return replace(
-        start,
-        weights=dict(zip(measures, values.tolist(), strict=False)),
-        bias=float(bias),
-        steps=StepsConfig(**named, timeline=max(0.0, float(timeline))),
+    steps = StepsConfig(
+        **named,
+        timeline=max(0.0, timeline),
+        free=free,
+        leave=1 / (1 + math.exp(-leave)),
+        come_back=1 / (1 + math.exp(-come_back)),
     )
+    weights = dict(zip(measures, values.tolist(), strict=False))
+    return replace(start, weights=weights, bias=bias, steps=steps)
 
 
 def fit_calibration(
