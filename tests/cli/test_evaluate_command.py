@@ -198,3 +198,18 @@ def test_help_of_all_three():
     assert "DATASET | COMMAND" in run("evaluate", "--help").stdout
     assert "evaluate [OPTIONS] DATASET\n" in run("evaluate", "pairs", "--help").stdout
     assert "--sick" in run("evaluate", "sentences", "-h").stdout
+
+
+def test_a_baseline_in_place_of_a_preset():
+    from folioreel.apps.demo import demo_folder
+
+    rows = {}
+    for name in ("uniform", "bm25", "encoder-monotone"):
+        result = run("evaluate", demo_folder(), "--baseline", name, "--json")
+        assert result.exit_code == 0, result.output
+        rows[name] = json.loads(result.stdout)[0]
+        assert rows[name]["signature"] == {"baseline": name}
+    assert rows["uniform"]["near"] < 30 < 50 < rows["bm25"]["near"]
+    assert rows["encoder-monotone"]["near"] > 50
+    refused = run("evaluate", demo_folder(), "--baseline", "bm25", "--leave-one-out")
+    assert refused.exit_code == 1

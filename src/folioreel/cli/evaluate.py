@@ -20,7 +20,10 @@ from folioreel.cli.output import ProgressBars, show_json, show_line, show_rows, 
 from folioreel.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from folioreel.progress import ProgressCallback
+    from folioreel.types import Alignment, Book, Film
 
 
 class _DatasetOrCommand(click.Group):
@@ -67,6 +70,16 @@ class _PairsCommand(click.Command):
     is_flag=True,
     help="Judge each pair by a preset that all the others teach.",
 )
+@click.option(
+    "--baseline",
+    type=click.Choice(
+        [
+            "uniform",
+            *("tfidf", "tfidf-monotone", "bm25", "bm25-monotone", "encoder", "encoder-monotone"),
+        ]
+    ),
+    help="Judge a simple system in place of a preset.",
+)
 @click.option("--out", type=FILE, help="Folder for tables, pictures and all the figures.")
 @force_option
 @json_option
@@ -77,6 +90,7 @@ def evaluate_pairs(
     preset: str,
     encoder: str | None,
     leave_one_out: bool,
+    baseline: str | None,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -89,21 +103,25 @@ def evaluate_pairs(
     folioreel evaluate pairs/
     folioreel evaluate pairs/ --encoder minilm --out report
     folioreel evaluate pairs/ --leave-one-out
+    folioreel evaluate pairs/ --baseline bm25-monotone
     folioreel evaluate pairs/old-scrooge --json
     """
     from folioreel.evaluate.report import evaluate_system, table_rows, write_report
 
+    align: Callable[[Film, Book], Alignment]
     if leave_one_out:
         _check_learnable(dataset, context)
+    elif baseline is None:
+        align = load_aligner(preset, encoder).align
     else:
-        aligner = load_aligner(preset, encoder)
+        align = _baseline(baseline, encoder)
     if out is not None and not force:
         _check_empty(out)
     with ProgressBars() as progress:
         if leave_one_out:
             rows = _leave_one_out(dataset, progress)
         else:
-            rows = evaluate_system(dataset, aligner.align, progress)
+            rows = evaluate_system(dataset, align, progress)
     files = write_report(rows, out) if out is not None else []
     if as_json:
         show_json(rows)
@@ -117,7 +135,7 @@ def _check_learnable(dataset: Path, context: click.Context) -> None:
     """Refuse what cannot be learned pair by pair, before any work is done."""
     from folioreel.evaluate.dataset import find_pairs
 
-    for name in ("preset", "encoder"):
+    for name in ("preset", "encoder", "baseline"):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise ConfigError(
                 f"--leave-one-out learns a preset for each pair, so that --{name} would change "
@@ -129,6 +147,15 @@ def _check_learnable(dataset: Path, context: click.Context) -> None:
             "the others teach",
             dataset,
         )
+
+
+def _baseline(name: str, encoder: str | None) -> Callable[[Film, Book], Alignment]:
+    """What aligns by a baseline; those of `encoder` take the student unless another is named."""
+    from folioreel.evaluate.baselines import baseline_alignment
+    from folioreel.models.sentence_encoder import load_encoder
+
+    loaded = load_encoder(encoder or "student") if name.startswith("encoder") else None
+    return lambda film, book: baseline_alignment(name, film, book, loaded)
 
 
 def _leave_one_out(dataset: Path, progress: ProgressCallback) -> list[dict[str, Any]]:
