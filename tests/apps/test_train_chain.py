@@ -1,6 +1,7 @@
 """The preset `default` learned from two small judged pairs, and judged on the other one."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -217,6 +218,23 @@ def test_three_pairs_teach_in_twos(judged, tmp_path, monkeypatch):
     rows = leave_one_out([*judged, third])
     assert taught == [["garden", "third"], ["ferry", "third"], ["ferry", "garden"]]
     assert len(rows) == 4
+
+
+def test_films_of_one_book_do_not_teach_each_other(judged, tmp_path, monkeypatch):
+    """`remake` has ferry's book, byte for byte, in a folder of its own."""
+    folder = shutil.copytree(judged[0].pair.folder, tmp_path / "remake")
+    remake = read_judged(folder)[0]
+    taught = []
+    monkeypatch.setattr(
+        module,
+        "fit_preset",
+        lambda others, *_: taught.append([item.pair.name for item in others]) or START,
+    )
+    rows = leave_one_out([*judged, remake])
+    assert taught == [["garden"], ["ferry", "remake"], ["garden"]]
+    assert [row["pair"] for row in rows] == ["ferry", "garden", "remake", "mean"]
+    with pytest.raises(InputError, match="one and the same book"):
+        leave_one_out([judged[0], remake])
 
 
 def test_a_film_with_shots_can_be_learned_from(judged):

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from corpus.made_books import edit_words, make_novel, write_library, write_novels
 
 from folioreel.cli import main
+from folioreel.corpus.lock import locked
 
 SHORT = ["--min-words", "1500", "--workers", "1"]
 
@@ -155,6 +156,15 @@ def test_out_is_protected(library, tmp_path):
     protected.mkdir(mode=0o500)
     result = run("corpus", "build", library, "--out", protected / "corpus")
     assert_one_line(result, "cannot be made", "Permission denied")
+
+
+def test_a_second_build_at_once_is_one_line(library, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    says = f"another corpus build is writing to {out}; wait for it to end"
+    with locked(out):
+        assert_one_line(run("corpus", "build", library, "--out", out, *SHORT), says)
+    assert run("corpus", "build", library, "--out", out, *SHORT).exit_code == 0
 
 
 def test_settings_out_of_range(library, tmp_path):

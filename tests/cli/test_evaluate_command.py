@@ -211,5 +211,7 @@ def test_a_baseline_in_place_of_a_preset():
         assert rows[name]["signature"] == {"baseline": name}
     assert rows["uniform"]["near"] < 30 < 50 < rows["bm25"]["near"]
     assert rows["encoder-monotone"]["near"] > 50
-    refused = run("evaluate", demo_folder(), "--baseline", "bm25", "--leave-one-out")
-    assert refused.exit_code == 1
+    for useless in (("--leave-one-out",), ("--preset", "paper"), ("--encoder", "student")):
+        refused = run("evaluate", demo_folder(), "--baseline", "bm25", *useless)
+        assert refused.exit_code == 1
+        assert re.fullmatch(r"folioreel: [^\n]+\n", refused.stderr)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import signal
 import sys
 
 import numpy as np
@@ -130,14 +131,28 @@ def test_a_limited_run_is_taken_up_with_the_same_end(straight, corpus, tmp_path)
     assert_same_weights(out, straight[0])
 
 
-def test_ctrl_c_keeps_the_steps_that_were_done(straight, corpus, tmp_path, monkeypatch):
+def test_a_finished_run_keeps_its_report(straight, corpus, tmp_path):
+    out = tmp_path / "run"
+    shutil.copytree(straight[0], out)
+    whole = {path: path.read_bytes() for path in (out / "report.json", out / "encoder/config.json")}
+    assert train(corpus, out).exit_code == 0
+    assert {path: path.read_bytes() for path in whole} == whole
+    (out / "report.json").unlink()
+    assert train(corpus, out).exit_code == 0
+    assert json.loads((out / "report.json").read_bytes())["step"] == 12
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_keeps_the_steps_that_were_done(
+    straight, corpus, tmp_path, monkeypatch, stop
+):
     from folioreel.train.sentences import Training
 
     learn = Training.learn
 
     def learn_five(training, triples):
         if training.step == 5:
-            raise KeyboardInterrupt
+            signal.raise_signal(stop)
         return learn(training, triples)
 
     out = tmp_path / "run"
@@ -145,6 +160,7 @@ def test_ctrl_c_keeps_the_steps_that_were_done(straight, corpus, tmp_path, monke
         patch.setattr(Training, "learn", learn_five)
         assert_one_line(train(corpus, out), "stopped", "same command again")
     assert state(out)["step"] == 5
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     assert train(corpus, out).exit_code == 0
     assert_same_weights(out, straight[0])
 
@@ -167,7 +183,9 @@ def test_another_configuration_is_refused_with_the_difference(straight, corpus):
     out, _ = straight
     before = (out / "checkpoint.pt").read_bytes()
     assert_one_line(train(corpus, out, batch=8), "batch: 4 there, 8 here")
-    assert_one_line(train(corpus, out, units=10), "'units': 8", "'units': 10")
+    assert_one_line(
+        train(corpus, out, units=10), "(model.units: 8 there, 10 here)", "another --out"
+    )
     assert_one_line(train(corpus, out, vocabulary=90), "vocabulary: 100 there, 90 here")
     assert (out / "checkpoint.pt").read_bytes() == before
 
@@ -193,6 +211,30 @@ def test_a_pack_that_lost_a_part_is_made_again(straight, corpus, tmp_path, part)
     (tmp_path / "run" / "pack" / part).unlink()
     assert train(corpus, tmp_path / "run").exit_code == 0
     assert (tmp_path / "run" / "pack" / part).read_bytes() == whole
+
+
+def test_a_flipped_bit_in_the_checkpoint(straight, corpus, tmp_path):
+    shutil.copytree(straight[0], tmp_path / "run")
+    path = tmp_path / "run" / "checkpoint.pt"
+    weights = state(tmp_path / "run")["model"]["words.weight"].numpy().tobytes()
+    data = bytearray(path.read_bytes())
+    data[data.index(weights)] ^= 1
+    path.write_bytes(data)
+    assert_one_line(train(corpus, tmp_path / "run"), "checkpoint.pt: is damaged; remove it")
+
+
+def test_a_run_is_no_encoder_but_holds_one(straight, tmp_path):
+    run = straight[0]
+    command = ["train", "combine", str(run), "uni-skip", "--out", str(tmp_path / "combined")]
+    result = CliRunner().invoke(main, command)
+    assert_one_line(result, f"give {run / 'encoder'}")
+
+
+def test_a_limit_of_no_words_is_refused(tmp_path):
+    command = ["train", "vocabulary", "student", str(tmp_path / "x"), "--out", str(tmp_path / "y")]
+    result = CliRunner().invoke(main, [*command, "--limit", "0"])
+    assert result.exit_code == 2
+    assert "--limit" in result.stderr
 
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense", None], ids=["empty", "nonsense", "cut"])

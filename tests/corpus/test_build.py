@@ -18,7 +18,7 @@ from made_books import (
     write_zip,
 )
 
-from folioreel.corpus import readings
+from folioreel.corpus import build, readings
 from folioreel.corpus.build import CorpusConfig, CorpusReport, build_corpus
 from folioreel.corpus.reader import open_corpus
 from folioreel.corpus.sources import BOOK_SUFFIXES
@@ -235,8 +235,75 @@ def test_a_reader_that_fails_costs_one_book(folder: Path, tmp_path: Path, monkey
     monkeypatch.setattr(readings, "load_book", fail_on_html)
     report = build_corpus(folder, tmp_path / "out", ALONE)
     failed = {book.path: book.reason for book in report.with_status("unreadable")}
-    assert failed["page.html"] == "the reader failed (RecursionError: too deep)"
+    assert failed["page.html"].startswith("the reader failed (RecursionError: too deep); ")
     assert len(report.kept) == 6
+    # It says nothing of the books: the next run reads those two, and no others, again.
+    monkeypatch.undo()
+    report = build_corpus(folder, tmp_path / "out", ALONE)
+    assert (len(report.kept), report.files_read) == (8, 2)
+    assert snapshot(tmp_path / "out") == snapshot_of_fresh_build(folder, tmp_path)
+
+
+def test_a_file_that_vanished_while_it_was_read_is_read_again(
+    folder: Path, tmp_path: Path, monkeypatch
+) -> None:
+    load = readings.load_book
+
+    def lose_html(path: Path):
+        if path.suffix == ".html":
+            path.unlink()
+        return load(path)
+
+    monkeypatch.setattr(readings, "load_book", lose_html)
+    report = build_corpus(folder, tmp_path / "out", ALONE)
+    assert statuses(report)["page.html"] == "unreadable"
+    monkeypatch.undo()
+    build_corpus(folder, tmp_path / "out", ALONE)
+    assert snapshot(tmp_path / "out") == snapshot_of_fresh_build(folder, tmp_path)
+
+
+def test_a_book_whose_reader_was_killed_is_read_again(
+    folder: Path, tmp_path: Path, monkeypatch
+) -> None:
+    def kill_first(function, tasks, workers, on_crash):
+        for number, task in enumerate(tasks):
+            (function if number else on_crash)(task)
+            yield task
+
+    monkeypatch.setattr(build, "run_tasks", kill_first)
+    report = build_corpus(folder, tmp_path / "out", ALONE)
+    assert [b.reason[:18] for b in report.left_out].count("the reader crashed") == 1
+    monkeypatch.undo()
+    assert build_corpus(folder, tmp_path / "out", ALONE).files_read == 1
+    assert snapshot(tmp_path / "out") == snapshot_of_fresh_build(folder, tmp_path)
+
+
+def test_where_a_lost_text_cannot_be_read_again_another_edition_is_kept(
+    tmp_path: Path, monkeypatch
+) -> None:
+    books, out = tmp_path / "library", tmp_path / "out"
+    write_novels(books, range(2))
+    (books / "edition.html").write_text(
+        "".join(f"<p>{p}</p>" for p in make_paragraphs(1, 3000)), encoding="utf-8"
+    )
+    (books / "novel-01.txt").write_text(make_novel(1), encoding="utf-8")
+    before = {book.path: book for book in build_corpus(books, out, ALONE).books}
+    assert before["novel-01.txt"].duplicate_of == "edition.html"
+    (out / "books" / f"{before['edition.html'].id}.tsv.gz").unlink()
+    load = readings.load_book
+
+    def fail_on_html(path: Path):
+        if path.suffix == ".html":
+            raise MemoryError
+        return load(path)
+
+    monkeypatch.setattr(readings, "load_book", fail_on_html)
+    report = build_corpus(books, out, ALONE)
+    assert [book.path for book in report.kept] == ["novel-00.txt", "novel-01.txt"]
+    assert len(list(open_corpus(out).read_books())) == 2
+    monkeypatch.undo()
+    build_corpus(books, out, ALONE)
+    assert snapshot(out) == snapshot_of_fresh_build(books, tmp_path)
 
 
 def test_the_corpus_may_lie_in_the_folder(tmp_path: Path) -> None:

@@ -114,6 +114,19 @@ def test_what_is_no_dataset(tmp_path):
         load_pair(tmp_path)
 
 
+@pytest.mark.parametrize("film", ["film.srt", "film.mp4"])
+def test_a_pair_without_judgements_is_named(tmp_path, film):
+    judged = write_judged(tmp_path / "judged", ["0\tnone"])
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "book.txt").write_text("A book without a film is no pair.\n")
+    assert find_pairs(tmp_path) == [judged]
+    (other / film).write_text("")
+    with pytest.raises(InputError, match="no judgements") as error:
+        find_pairs(tmp_path)
+    assert error.value.path == other
+
+
 def test_times_and_lines_alone(tmp_path):
     folder = write_annotated(tmp_path / "pair", "21.5\t11\n0:01:07\t31\n")
     assert find_pairs(tmp_path) == [folder]

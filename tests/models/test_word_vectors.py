@@ -106,7 +106,7 @@ def test_a_word_that_is_not_utf8_is_left_out(tmp_path, rng, caplog):
         vectors = open_word_vectors(write(tmp_path / "vectors", entries, form))
         same(list(vectors), [entries[0], entries[2]])
         assert (vectors.undecodable, vectors.broken) == (1, 0)
-    assert "1 words that are not UTF-8" in caplog.text
+    assert "1 word that is not UTF-8" in caplog.text
 
 
 @pytest.mark.parametrize("bad", ["two 0.5 0.5", "two 0.5 0.5 0.5 x", "two 1 1 1 nan", "", "two 1"])

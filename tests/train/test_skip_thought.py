@@ -1,5 +1,7 @@
 """Skip-thoughts: equations by hand, learning, resuming, and the same vectors from ONNX Runtime."""
 
+import math
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +9,7 @@ import onnxruntime
 import pytest
 import torch
 
-from folioreel.errors import ConfigError
+from folioreel.errors import ConfigError, InputError
 from folioreel.models.vocabulary import END
 from folioreel.train.onnx import quantize_rows, skip_thought_graph
 from folioreel.train.sentences import Books, Training, TrainingConfig, batches, train
@@ -165,6 +167,86 @@ def test_a_checkpoint_of_another_configuration_is_refused(tmp_path):
     other = Training(config(batch=64), CPU)
     with pytest.raises(ConfigError, match="batch: 32 there, 64 here"):
         other.load(tmp_path / "checkpoint.pt")
+
+
+def test_a_difference_in_the_model_is_told_alone(tmp_path):
+    Training(config(), CPU).save(tmp_path / "checkpoint.pt")
+    other = Training(config(model=replace(SMALL, units=64)), CPU)
+    with pytest.raises(ConfigError, match=r"\(model\.units: 32 there, 64 here\); give the same"):
+        other.load(tmp_path / "checkpoint.pt")
+
+
+def test_one_flipped_bit_in_a_weight_is_found(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    training = Training(config(), CPU)
+    training.save(path)
+    data = bytearray(path.read_bytes())
+    data[data.index(training.model.words.weight.detach().numpy().tobytes()) + 9] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(zipfile.BadZipFile):
+        Training(config(), CPU).load(path)
+
+
+def test_a_full_disk_keeps_the_old_checkpoint(tmp_path):
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "checkpoint.pt"
+    training = Training(config(), CPU)
+    training.save(path)
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        with pytest.raises(InputError, match="cannot be written; free some disk space"):
+            training.save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_failure_is_not_laid_to_the_disk(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("CUDA error: unspecified launch failure")
+
+    monkeypatch.setattr(torch, "save", fail)
+    with pytest.raises(RuntimeError, match="CUDA"):
+        Training(config(), CPU).save(tmp_path / "checkpoint.pt")
+
+
+@pytest.mark.parametrize(("every_s", "expected"), [(0.0, [1, 2, 3, 4]), (300.0, [4])])
+def test_checkpoints_come_with_time(books, tmp_path, monkeypatch, every_s, expected):
+    saved = []
+    monkeypatch.setattr(Training, "save", lambda training, path: saved.append(training.step))
+    training = Training(config(steps=4), CPU)
+    path = tmp_path / "checkpoint.pt"
+    train(training, books, seconds=60, checkpoint=path, checkpoint_every_s=every_s)
+    assert saved == expected
+
+
+def test_progress_is_told_between_evaluations(books, monkeypatch):
+    def learn(training, _):
+        training.step += 1
+        return torch.zeros(())
+
+    monkeypatch.setattr(Training, "learn", learn)
+    told = []
+    training = Training(config(steps=250), CPU)
+    report = train(training, books, seconds=60, progress=lambda step: told.append(step.done))
+    assert set(told) >= {100, 200, 250}
+    assert [entry["step"] for entry in report["log"]] == [250]
+
+
+@pytest.mark.parametrize(
+    ("steps", "warm_up", "expected"), [(5, 500, 1), (100, 500, 10), (100_000, 500, 500)]
+)
+def test_a_short_run_leaves_the_warm_up(steps, warm_up, expected):
+    training = Training(config(steps=steps, warm_up=warm_up, learning_rate=1.0), CPU)
+    training.step = expected - 1
+    assert training.rate() == 1.0
+    training.step = 0
+    assert training.rate() == pytest.approx(1 / expected)
+    training.step = steps - 1
+    done = (steps - 1 - expected) / (steps - expected)
+    assert training.rate() == pytest.approx(0.05 + 0.475 * (1 + math.cos(math.pi * done)))
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])

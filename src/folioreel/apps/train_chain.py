@@ -14,11 +14,13 @@ from folioreel.align.aligner import Aligner, log_odds
 from folioreel.align.positions import Fixed, film_times
 from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, StepsConfig
+from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
 from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
+from folioreel.ingest.source import file_sha256
 from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
@@ -174,11 +176,20 @@ def leave_one_out(
     config: FitConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> list[Row]:
-    """Each pair judged by settings that all others taught, and the mean."""
+    """Each pair judged by settings that the pairs of all other books taught, and the mean.
+
+    Raises:
+        InputError: All pairs are of one book, so that no other could teach.
+    """
+    # Two films of one book would teach each other where in it the story lies.
+    books = [file_sha256(item.pair.book) for item in judged]
+    if len(set(books)) < 2:
+        raise InputError("all pairs have one and the same book; leaving one out needs two books")
     outcomes, signatures = [], []
     for done, item in enumerate(judged):
         progress(Progress(stage="leaving one out", done=done, total=len(judged)))
-        fitted = fit_preset([other for other in judged if other is not item], config)
+        others = [other for other, book in zip(judged, books, strict=True) if book != books[done]]
+        fitted = fit_preset(others, config)
         alignment = align_measured(item, fitted)
         outcomes.append(judge_links(item.pair, placed_links(alignment)))
         signatures.append(alignment.signature)

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 DeviceName = Literal["auto", "cpu", "cuda"]
 
 _DATA_FORMAT = "folioreel-training-data"
+_DAMAGED = (OSError, EOFError, KeyError, RuntimeError, ValueError, UnpicklingError, BadZipFile)
+"""What is raised over a checkpoint that is not whole."""
 _MOST_HELD_OUT = 10
 """Books that perplexity is measured on, in a large corpus; a tenth of a small one."""
 
@@ -92,7 +95,7 @@ def train_sentences(
         progress: Called as books are packed and steps are done.
 
     Returns:
-        What `report.json` holds.
+        What `report.json` holds. Where no step was left to do, that file stays as it is.
 
     Raises:
         ConfigError: PyTorch is missing, or `out` holds a run of other settings or books.
@@ -126,9 +129,14 @@ def train_sentences(
         "log": measured.pop("log"),
         "run": measured,
     }
-    encoder = skip_thought_encoder(training.model, vocabulary, training.config.longest, report)
+    # A run that took no step has measured nothing: the account of the one before it stays.
+    earlier = _read_json(out / "report.json") if not measured["steps"] else {}
+    kept = earlier.get("step") == training.step
+    account = earlier if kept else report
+    encoder = skip_thought_encoder(training.model, vocabulary, training.config.longest, account)
     save_encoder(encoder, out / "encoder", replace=True)
-    write_text(out / "report.json", json.dumps(report, indent=1) + "\n")
+    if not kept:
+        write_text(out / "report.json", json.dumps(report, indent=1) + "\n")
     return report
 
 
@@ -269,7 +277,7 @@ def _fit(
         return {"steps": 0, "seconds": 0.0, "log": training.log}
     seconds = math.inf if settings.minutes is None else 60 * settings.minutes
     try:
-        measured = train(training, books, seconds=seconds, checkpoint=checkpoint, progress=progress)
+        return train(training, books, seconds=seconds, checkpoint=checkpoint, progress=progress)
     except RuntimeError as error:
         if "out of memory" not in str(error):
             raise
@@ -278,12 +286,10 @@ def _fit(
         # The step that was broken off may be done in part; the next ones make up for that.
         training.save(checkpoint)
         raise
-    training.save(checkpoint)
-    return measured
 
 
 def _take_up(training: Training, checkpoint: Path) -> None:
     try:
         training.load(checkpoint)
-    except (OSError, EOFError, KeyError, RuntimeError, ValueError, UnpicklingError) as error:
+    except _DAMAGED as error:
         raise InputError("is damaged; remove it to begin anew", checkpoint) from error

@@ -114,6 +114,7 @@ def evaluate_pairs(
     elif baseline is None:
         align = load_aligner(preset, encoder).align
     else:
+        _check_baseline(baseline, context)
         align = _baseline(baseline, encoder)
     if out is not None and not force:
         _check_empty(out)
@@ -147,6 +148,14 @@ def _check_learnable(dataset: Path, context: click.Context) -> None:
             "the others teach",
             dataset,
         )
+
+
+def _check_baseline(name: str, context: click.Context) -> None:
+    """Refuse options that a baseline has no use for."""
+    useless = ("preset",) if name.startswith("encoder") else ("preset", "encoder")
+    for option in useless:
+        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            raise ConfigError(f"--baseline {name} has no use for --{option}; leave one of them out")
 
 
 def _baseline(name: str, encoder: str | None) -> Callable[[Film, Book], Alignment]:

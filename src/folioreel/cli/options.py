@@ -21,7 +21,7 @@ preset_option = click.option(
 encoder_option = click.option(
     "--encoder",
     metavar="NAME|FOLDER",
-    help="What gives the vectors of the measure semantic, such as minilm.",
+    help="What gives the sentence vectors in place of the preset's own, such as minilm.",
 )
 force_option = click.option(
     "--force", is_flag=True, help="Replace results that are already in --out."
@@ -30,7 +30,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 def load_aligner(preset: str, encoder: str | None) -> Aligner:
-    """The aligner of a preset, with another encoder for `semantic` where one is named.
+    """The aligner of a preset, with another encoder for its sentence vectors where one is named.
 
     Raises:
         ConfigError: There is no such preset or encoder, or the preset has no use for it.
@@ -44,10 +44,21 @@ def load_aligner(preset: str, encoder: str | None) -> Aligner:
     aligner = Aligner.load(preset)
     if encoder is None:
         return aligner
-    if not any(name.startswith("semantic") for name in aligner.config.measures):
+    measures = aligner.config.measures
+    if any(name.startswith("semantic") for name in measures):
+        config = replace(aligner.config, semantic_encoder=encoder)
+    elif "sentence" in measures:
+        config = replace(aligner.config, sentence_encoder=encoder)
+    else:
         raise ConfigError(
-            f"the preset {preset} does not take the measure semantic, so that --encoder would "
-            "change nothing; leave it out, or choose another --preset"
+            f"the preset {preset} takes no sentence vectors, so that --encoder would change "
+            "nothing; leave it out, or choose another --preset"
         )
     load_encoder(encoder)  # a wrong one is refused before the film is looked at, which takes long
-    return Aligner(replace(aligner.config, semantic_encoder=encoder), aligner.name)
+    if config != aligner.config:
+        click.echo(
+            f"the preset {preset} was learned with another encoder than {encoder}; its links may "
+            "be surer than they should",
+            err=True,
+        )
+    return Aligner(config, aligner.name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +98,8 @@ def sentences(
         minutes=minutes,
         device=device,
     )
-    with resumable("the steps up to the last checkpoint"), ProgressBars() as progress:
+    kept = "the steps up to the last checkpoint"
+    with resumable(kept), _ending_like_ctrl_c(), ProgressBars() as progress:
         report = train_sentences(corpus, out, settings, progress)
     if as_json:
         show_json(report)
@@ -107,7 +111,7 @@ def sentences(
 @click.argument("encoder")
 @click.argument("vectors", type=FILE)
 @_out_option
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Add at most so many words.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Add at most so many words.")
 @json_option
 def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_json: bool) -> None:
     """Give ENCODER the words of VECTORS, a file of word2vec or GloVe.
@@ -182,7 +186,7 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     "--iterations",
     type=click.IntRange(min=1),
     metavar="N",
-    default=40,
+    default=25,
     show_default=True,
     help="Steps of fitting, at most.",
 )
@@ -240,6 +244,16 @@ def context(pair: Path, out: Path, as_json: bool) -> None:
         return
     show_figures({name: chain_weights[name] for name in ("unary", "pace", "stay", "sigma")})
     show_line(f"\nwrote {out}")
+
+
+@contextmanager
+def _ending_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM, which batch systems send, leave a checkpoint as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _check_free(out: Path) -> None:

@@ -11,7 +11,8 @@ Four steps: hash every file, also those in archives; read those that no earlier 
 select; write `corpus.json` and remove what is no longer named in it. Each file is written beside
 its place and renamed into it, so that a run which was killed is taken up where it was. What comes
 out hangs on the books and the settings alone: not on the order in which they were read, the number
-of processes, or what earlier runs found. One build at a time may run on one folder.
+of processes, or what earlier runs found; but for a reader that fails, which the next run tries
+again. One build at a time may run on one folder, for which it holds `OUT/.lock` (lock.py).
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from functools import partial
 from pathlib import Path
 
 from folioreel.corpus.config import CorpusConfig
+from folioreel.corpus.lock import LOCK, locked
 from folioreel.corpus.readings import (
     ReadTask,
     find_reading,
     get_reading,
     has_text,
+    note_failure,
     read_for_corpus,
     reading_path,
-    remember_problem,
     scratch_path,
     text_path,
 )
@@ -96,47 +98,70 @@ def build_corpus(
         progress: Called as files are found and books are read.
 
     Raises:
-        InputError: A folder is missing, or `out` cannot be written or is something else. A book
-            that cannot be read is no error: the report names it.
+        InputError: A folder is missing, or `out` cannot be written, is something else or is being
+            built. A book that cannot be read is no error: the report names it.
     """
     config = config or CorpusConfig()
     survey = survey_folders(folder, config.exclude, out, progress)
+    _check_ours(out)
+    make_folder(out)
+    with locked(out):
+        return _build_locked(survey, out, config, progress)
+
+
+def _build_locked(
+    survey: Survey, out: Path, config: CorpusConfig, progress: ProgressCallback
+) -> CorpusReport:
     _open_out(out)
-    unknown = {book_id for book_id in survey.ids if find_reading(out, book_id) is None}
-    _read_books(survey, unknown, out, config, progress)
+    wanted = {book_id for book_id in survey.ids if find_reading(out, book_id) is None}
     find = partial(get_reading, out)
-    books = tuple(select_books(survey.books, survey.held_out, find, config))
-    # A text is missing where an earlier run left out what this one keeps, or where it is damaged.
-    kept = {book.id for book in books if book.status == "kept"}
-    textless = {book_id for book_id in kept if not has_text(out, book_id, find(book_id))}
-    _read_books(survey, textless, out, config, progress)
+    tried: set[str] = set()
+    while True:
+        _read_books(survey, wanted, out, config, progress)
+        tried |= wanted
+        books = tuple(select_books(survey.books, survey.held_out, find, config))
+        kept = {book.id for book in books if book.status == "kept"}
+        # A text is missing where an earlier run left out what this one keeps, or where it is
+        # damaged. If that book cannot be read now, another edition may take its place.
+        textless = {book_id for book_id in kept if not has_text(out, book_id, find(book_id))}
+        wanted = textless - tried
+        if not wanted:
+            break
     held_out = tuple(describe_held_out(survey.held_out, find))
     write_manifest(out, Manifest(config=config.settings(), books=books, held_out=held_out))
     _sweep(out, kept, survey.ids)
     return CorpusReport(
         books=books,
         held_out=held_out,
-        files_read=len(unknown | textless),
+        files_read=len(tried),
         other_files=survey.places[0].other_files,
     )
 
 
-def _open_out(out: Path) -> None:
-    """Make the corpus's folder, or see that it is one: what is not ours must not be swept."""
+def _check_ours(out: Path) -> None:
+    """Refuse a folder that is no corpus: what is not ours must not be swept."""
     manifest = out / MANIFEST
     try:
-        ours = not out.exists() or not any(out.iterdir()) or scratch_path(out).exists()
+        ours = not out.exists() or scratch_path(out).exists()
+        ours = ours or all(path.name == LOCK for path in out.iterdir())
         if manifest.is_file():
             ours = FORMAT.encode() in manifest.read_bytes()[:200]
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", out) from error
     if not ours:
         raise InputError("is not empty and no corpus; give a folder of its own", out)
+
+
+def _open_out(out: Path) -> None:
+    """Make the corpus's folders, and clear away what a killed run left."""
     # The folder of files that are being read comes first and goes last: it marks what is ours.
     for path in (scratch_path(out), text_path(out, "").parent, reading_path(out, "").parent):
         make_folder(path)
     for unfinished in scratch_path(out).iterdir():
-        shutil.rmtree(unfinished, ignore_errors=True)
+        if unfinished.is_dir():
+            shutil.rmtree(unfinished, ignore_errors=True)
+        else:
+            unfinished.unlink()
 
 
 def _read_books(
@@ -149,13 +174,16 @@ def _read_books(
     """Read the files with some ids, over several processes."""
     workers = min(config.workers or count_cores(), max(1, len(wanted)))
     tasks = find_tasks(survey, wanted, out, config.min_words)
-    for done, _ in enumerate(run_tasks(read_for_corpus, tasks, workers, _remember_crash), 1):
+    for done, _ in enumerate(run_tasks(read_for_corpus, tasks, workers, _note_crash), 1):
         progress(Progress(stage="reading books", done=done, total=len(wanted)))
 
 
-def _remember_crash(task: ReadTask) -> None:
+def _note_crash(task: ReadTask) -> None:
     shutil.rmtree(scratch_path(task.out) / task.id, ignore_errors=True)
-    remember_problem(task, "the reader crashed; convert it to EPUB or plain text")
+    note_failure(
+        task,
+        "the reader crashed; the next build tries it again, or convert it to EPUB or plain text",
+    )
 
 
 def _sweep(out: Path, kept: Collection[str], known: Collection[str]) -> None:

@@ -1,7 +1,9 @@
 """Reading one book for the corpus, and remembering what came of it.
 
 `readings/<id>.json` says what a file held: its counts, its fingerprint, or why it is unreadable. A
-content that has a reading is not read again, whatever folder or archive it lies in.
+content that has a reading is not read again, whatever folder or archive it lies in. A reader that
+fails or crashes says nothing of the book: that is noted beside the files being read, where it lasts
+for one run, and the next one tries again.
 """
 
 from __future__ import annotations
@@ -28,9 +30,11 @@ from folioreel.text import tokenize
 from folioreel.types import Book
 
 _LOG = logging.getLogger(__name__)
-_VERSION = 1
+_VERSION = 2
+"""Readings of version 1 may hold failures as if they were verdicts."""
 _NO_NAME = "folioreel-untitled"
 """The file's name while it is read: a book that bears it as its title has none of its own."""
+_AGAIN = "the next build tries it again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +88,19 @@ def scratch_path(out: Path) -> Path:
     return out / ".scratch"
 
 
+def failure_path(out: Path, book_id: str) -> Path:
+    """Where it is noted that this run failed to read a book."""
+    return scratch_path(out) / f"{book_id}.json"
+
+
 def find_reading(out: Path, book_id: str) -> Reading | None:
     """What an earlier run found, if it was this version of the package that read it."""
+    return _parse_reading(reading_path(out, book_id))
+
+
+def _parse_reading(path: Path) -> Reading | None:
     try:
-        data = json.loads(reading_path(out, book_id).read_bytes())
+        data = json.loads(path.read_bytes())
         if data.pop("version") != _VERSION or data.pop("package_version") != __version__:
             return None
         return Reading(**data)
@@ -96,8 +109,8 @@ def find_reading(out: Path, book_id: str) -> Reading | None:
 
 
 def get_reading(out: Path, book_id: str) -> Reading:
-    """What came of reading a book that must have been read by now."""
-    reading = find_reading(out, book_id)
+    """What came of reading a book that must have been read by now; in this run, if it failed."""
+    reading = _parse_reading(failure_path(out, book_id)) or find_reading(out, book_id)
     if reading is None:
         raise InputError("was removed while the corpus was built", reading_path(out, book_id))
     return reading
@@ -119,8 +132,7 @@ def read_for_corpus(task: ReadTask) -> None:
         InputError: The corpus cannot be written.
     """
     loaded = _load(task)
-    if isinstance(loaded, str):
-        remember_problem(task, loaded)
+    if loaded is None:
         return
     encoded = encode_text(text_of_book(loaded))
     words = 0
@@ -144,16 +156,16 @@ def read_for_corpus(task: ReadTask) -> None:
         signature=base64.b64encode(found.signature.astype("<u4").tobytes()).decode(),
         sketch=base64.b64encode(found.sketch.astype("<u8").tobytes()).decode(),
     )
-    _write_reading(task, reading)
+    _write_reading(reading_path(task.out, task.id), reading)
 
 
-def remember_problem(task: ReadTask, problem: str) -> None:
-    """Write down why a book cannot be read."""
-    _write_reading(task, Reading(problem=problem))
+def note_failure(task: ReadTask, problem: str) -> None:
+    """Say for the rest of this run why a book was not read."""
+    _write_reading(failure_path(task.out, task.id), Reading(problem=problem))
 
 
-def _load(task: ReadTask) -> Book | str:
-    """The book, or why there is none."""
+def _load(task: ReadTask) -> Book | None:
+    """The book; where there is none, why has been written down."""
     # All books go by one name while they are read: no title may hang on which copy came first.
     folder = scratch_path(task.out) / task.id
     path = folder / f"{_NO_NAME}{task.suffix}"
@@ -165,16 +177,28 @@ def _load(task: ReadTask) -> Book | str:
     try:
         return load_book(path)
     except InputError as error:
-        return error.message
+        if _is_whole(path, task.data):
+            _write_reading(reading_path(task.out, task.id), Reading(problem=error.message))
+        else:
+            note_failure(task, f"the reader failed ({error.message}); {_AGAIN}")
     except Exception as error:
         # One book that the readers do not foresee must not end a run over thousands.
         _LOG.warning("book %s could not be read", task.id, exc_info=True)
-        return f"the reader failed ({type(error).__name__}: {error})"
+        note_failure(task, f"the reader failed ({type(error).__name__}: {error}); {_AGAIN}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    return None
 
 
-def _write_reading(task: ReadTask, reading: Reading) -> None:
+def _is_whole(path: Path, data: bytes) -> bool:
+    """Whether the reader had the book's own bytes before it."""
+    try:
+        return path.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _write_reading(path: Path, reading: Reading) -> None:
     data: dict[str, Any] = {"version": _VERSION, "package_version": __version__, **asdict(reading)}
     text = json.dumps(data, ensure_ascii=False, indent=0) + "\n"
-    write_whole(reading_path(task.out, task.id), text.encode("utf-8", errors="backslashreplace"))
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))

@@ -129,16 +129,28 @@ def load_pair(folder: Path) -> Pair:
 
 
 def find_pairs(folder: Path) -> list[Path]:
-    """The judged pairs in a folder: itself, or its sub-folders, by name."""
+    """The judged pairs in a folder: itself, or its sub-folders, by name.
+
+    Raises:
+        InputError: There is none, or one is not judged: a mean over the others would hide it.
+    """
     if not folder.is_dir():
         raise InputError("is not a folder; give a folder of judged pairs", folder)
     if _is_pair(folder):
         return [folder]
-    found = sorted(path for path in folder.iterdir() if path.is_dir() and _is_pair(path))
+    folders = sorted(path for path in folder.iterdir() if path.is_dir())
+    found = [path for path in folders if _is_pair(path)]
+    for path in folders:
+        if path not in found and _has_book_and_film(path):
+            raise InputError(
+                "has a book and a film but no judgements; add film_sentences.tsv and gold.tsv, or "
+                "annotations.tsv, or move it elsewhere",
+                path,
+            )
     if not found:
         raise InputError(
-            "holds no judged pair (a folder with book.txt, film.srt, and gold.tsv or "
-            "annotations.tsv)",
+            "holds no judged pair (a folder with book.txt, film.srt, and film_sentences.tsv and "
+            "gold.tsv, or annotations.tsv or annotations.csv)",
             folder,
         )
     return found
@@ -146,6 +158,11 @@ def find_pairs(folder: Path) -> list[Path]:
 
 def _is_pair(folder: Path) -> bool:
     return (folder / "gold.tsv").exists() or _annotations_of(folder) is not None
+
+
+def _has_book_and_film(folder: Path) -> bool:
+    films = (folder / f"film{end}" for end in (".srt", *_VIDEOS))
+    return (folder / "book.txt").exists() and any(film.exists() for film in films)
 
 
 def _annotations_of(folder: Path) -> Path | None:

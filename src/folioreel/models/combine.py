@@ -40,6 +40,10 @@ def open_encoder_model(name_or_folder: str) -> EncoderModel:
         raise ConfigError(
             f"unknown sentence encoder {name_or_folder!r}; choose from {known}, or give a folder"
         )
+    if not is_encoder_folder(folder) and is_encoder_folder(folder / "encoder"):
+        raise ConfigError(
+            f"{name_or_folder} is a training run and no encoder; give {folder / 'encoder'}"
+        )
     return load_encoder_model(folder)
 
 

@@ -55,6 +55,7 @@ class WordVectors:
     """Entries of the last reading that were left out: too few values, or no numbers."""
     undecodable: int = field(default=0, init=False)
     """Words of the last reading that were left out as they are not written in UTF-8."""
+    _warned: bool = field(default=False, init=False, repr=False)
 
     def __iter__(self) -> Iterator[WordVector]:
         """Each word with its vector.
@@ -67,12 +68,15 @@ class WordVectors:
             if self.promised is not None:
                 next(_lines(file, self.path), b"")
             yield from self._binary(file) if self.form == "binary" else self._text(file)
-        if self.broken or self.undecodable:
+        if (self.broken or self.undecodable) and not self._warned:
+            self._warned = True  # once, though the file is read twice
             _logger.warning(
-                "%s: left out %d broken entries and %d words that are not UTF-8",
+                "%s: left out %d broken %s and %d %s not UTF-8",
                 self.path,
                 self.broken,
+                "entry" if self.broken == 1 else "entries",
                 self.undecodable,
+                "word that is" if self.undecodable == 1 else "words that are",
             )
 
     def _binary(self, file: BinaryIO) -> Iterator[WordVector]:

@@ -46,7 +46,7 @@ class Lesson:
 class FitConfig:
     """How the numbers are fitted."""
 
-    iterations: int = 40
+    iterations: int = 25
     weight_decay: float = 1.0
     """Pulls measures' weights to 0: half of it times their squares."""
     strongest_timeline: float = 0.05

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+import zipfile
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,10 +21,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from folioreel.errors import ConfigError
+from folioreel.errors import ConfigError, InputError
+from folioreel.files import replacing
 from folioreel.models.vocabulary import END
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.train.skip_thought import Ragged, SkipThought, SkipThoughtConfig, Triples
+
+_EVALUATED_EVERY = 1000
+_TOLD_EVERY = 100
+_TOLD_EVERY_S = 2.0
+"""Progress is told after so many steps or seconds, whichever comes first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +43,10 @@ class TrainingConfig:
     steps: int = 100_000
     learning_rate: float = 1e-3
     warm_up: int = 500
-    """Steps until the full learning rate; it then falls to a twentieth along a cosine."""
+    """Steps until the full learning rate; it then falls to a twentieth along a cosine.
+
+    In a short run no more than a tenth of the steps, and one at least.
+    """
     largest_gradient: float = 10.0
     """Norm that gradients are clipped to, as in the skip-thoughts paper."""
     longest: int = 40
@@ -166,8 +176,11 @@ class Training:
         self.log: list[dict[str, float]] = []
 
     def save(self, path: Path) -> None:
-        """Everything that is needed to go on as if nothing had happened."""
-        temporary = path.with_suffix(".partial")
+        """Everything that is needed to go on as if nothing had happened.
+
+        Raises:
+            InputError: The disk is full, or the folder cannot be written; what was there stays.
+        """
         state = {
             "config": asdict(self.config),
             "step": self.step,
@@ -175,17 +188,33 @@ class Training:
             "optimizer": self.optimizer.state_dict(),
             "log": self.log,
         }
-        torch.save(state, temporary)
-        temporary.replace(path)
+        with replacing(path) as unfinished:
+            try:
+                torch.save(state, unfinished)
+            except RuntimeError as error:
+                # A failed write; other failures, as of the GPU, are not for the disk to mend.
+                if "inline_container" not in str(error):
+                    raise
+                raise InputError("cannot be written; free some disk space", path) from error
 
     def load(self, path: Path) -> None:
-        """Take up a run; a checkpoint of another configuration is refused."""
+        """Take up a run; a checkpoint of another configuration is refused.
+
+        Raises:
+            BadZipFile: The file is damaged; PyTorch itself does not look at the checksums.
+            ConfigError: It is of another configuration.
+        """
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+        if damaged is not None:
+            raise zipfile.BadZipFile(f"bad checksum of {damaged}")
         state = torch.load(path, map_location=self.device, weights_only=True)
-        ours, theirs = asdict(self.config), state["config"]
-        differing = {key for key in ours if ours[key] != theirs.get(key)}
+        differing = _differences(state["config"], asdict(self.config))
         if differing:
-            detail = "; ".join(f"{k}: {theirs.get(k)} there, {ours[k]} here" for k in differing)
-            raise ConfigError(f"{path} is a checkpoint of another configuration ({detail})")
+            raise ConfigError(
+                f"{path} is a checkpoint of another configuration ({'; '.join(differing)}); "
+                "give the same settings, another --out, or remove it"
+            )
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.log = state["step"], state["log"]
@@ -193,9 +222,10 @@ class Training:
     def rate(self) -> float:
         """The learning rate of the present step."""
         config = self.config
-        if self.step < config.warm_up:
-            return config.learning_rate * (self.step + 1) / config.warm_up
-        done = (self.step - config.warm_up) / max(1, config.steps - config.warm_up)
+        warm_up = max(1, min(config.warm_up, config.steps // 10))
+        if self.step < warm_up:
+            return config.learning_rate * (self.step + 1) / warm_up
+        done = (self.step - warm_up) / max(1, config.steps - warm_up)
         return config.learning_rate * (0.05 + 0.95 * (1 + math.cos(math.pi * min(1.0, done))) / 2)
 
     def _mixed_precision(self) -> torch.autocast:
@@ -234,15 +264,37 @@ class Training:
         return float(before), float(after)
 
 
+def _differences(theirs: dict[str, Any], ours: dict[str, Any], inside: str = "") -> list[str]:
+    """Each setting that is not the same, as `model.units: 32 there, 64 here`."""
+    found: list[str] = []
+    for key, value in ours.items():
+        other = theirs.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            found += _differences(other, value, f"{inside}{key}.")
+        elif value != other:
+            found.append(f"{inside}{key}: {other} there, {value} here")
+    return found
+
+
 def train(
     training: Training,
     books: Books,
     *,
     seconds: float,
     checkpoint: Path | None = None,
+    checkpoint_every_s: float = 300.0,
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Train until the steps are done or the time is over; returns what was measured."""
+    """Train until the steps are done or the time is over; returns what was measured.
+
+    Args:
+        training: The run, new or taken up.
+        books: What it learns from, and is judged by.
+        seconds: How long it may take.
+        checkpoint: Where the run is saved, now and then and at the end.
+        checkpoint_every_s: Seconds of work that a killed run loses at most, or little more.
+        progress: Told of the steps that are done, every few seconds.
+    """
     config = training.config
     count = int(books.book_of[-1]) + 1
     middles = books.middles(range(count - config.held_out_books))
@@ -250,11 +302,13 @@ def train(
     # Sorted by length, as batches are in training.
     held_out = held_out[np.argsort(_lengths_key(books, held_out, config.longest), kind="stable")]
     started, first = time.perf_counter(), training.step
+    told = saved = started
     losses: list[Tensor] = []
     for triples in prepare_ahead(batches(books, middles, config, training.step)):
         losses.append(training.learn(triples))
-        over = training.step >= config.steps or time.perf_counter() - started > seconds
-        if training.step % 1000 == 0 or over:
+        now = time.perf_counter()
+        over = training.step >= config.steps or now - started > seconds
+        if training.step % _EVALUATED_EVERY == 0 or over:
             before, after = training.perplexity(books, held_out)
             training.log.append(
                 {
@@ -266,9 +320,13 @@ def train(
                 }
             )
             losses.clear()
+        # The count is known here without waiting for the device.
+        if training.step % _TOLD_EVERY == 0 or now - told >= _TOLD_EVERY_S or over:
             progress(Progress(stage="training", done=training.step, total=config.steps))
-        if checkpoint is not None and (training.step % 5000 == 0 or over):
+            told = now
+        if checkpoint is not None and (now - saved >= checkpoint_every_s or over):
             training.save(checkpoint)
+            saved = time.perf_counter()
         if over:
             break
     if books.device.type == "cuda":

@@ -63,7 +63,7 @@ class Ragged:
 
 @dataclass(frozen=True, kw_only=True)
 class Triples:
-    """A batch of sentences with their neighbours, each with END at its end."""
+    """A batch of sentences with their neighbours; END begins and ends the neighbours alone."""
 
     middle: Ragged
     before: Ragged
