@@ -69,7 +69,7 @@ def test_the_iterations_are_passed_on(dataset, tmp_path, monkeypatch):
         return {"pairs": [], "judged_lines": 0, "config": {"weights": {}, "steps": {}}}
 
     monkeypatch.setattr(module, "train_chain", stub)
-    for more, iterations in (((), 40), (("--iterations", 7), 7)):
+    for more, iterations in (((), 25), (("--iterations", 7), 7)):
         assert run("train", "chain", "pairs", "--out", tmp_path / "p", *more).exit_code == 0
         assert seen[-1] == (module.Path("pairs"), tmp_path / "p", iterations)
     assert run("train", "chain", "pairs", "--out", "p", "--iterations", 0).exit_code == 2
