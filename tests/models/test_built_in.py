@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
+from folioreel.models.folders import builtin_folder
 from folioreel.models.sentence_encoder import BUILT_IN, load_encoder
-from folioreel.models.store import builtin_folder, builtin_names, load_encoder_model
+from folioreel.models.store import builtin_names, load_encoder_model
 
 UNITS = {"skip-thought": 2048, "uni-skip": 1024, "bi-skip": 1024, "student": 384}
 TEXTS = (

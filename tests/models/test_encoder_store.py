@@ -9,14 +9,9 @@ import pytest
 from made_encoders import made_model
 
 from folioreel.errors import ModelFolderError
-from folioreel.models import store
-from folioreel.models.store import (
-    EncoderPart,
-    builtin_folder,
-    builtin_names,
-    load_encoder_model,
-    save_encoder,
-)
+from folioreel.models import folders, store
+from folioreel.models.folders import builtin_folder
+from folioreel.models.store import EncoderPart, builtin_names, load_encoder_model, save_encoder
 
 FILES = ("README.md", "bi-skip.onnx", "uni-skip.onnx", "vocabulary.txt", "words.safetensors")
 
@@ -104,7 +99,7 @@ def test_a_config_cut_short(folder):
 
 def test_an_encoder_is_replaced_only_when_asked(model, folder):
     changed = replace(model, longest=3)
-    with pytest.raises(ModelFolderError, match="holds an encoder already"):
+    with pytest.raises(ModelFolderError, match="holds a sentence encoder already"):
         save_encoder(changed, folder)
     assert load_encoder_model(folder).longest == 12
     save_encoder(changed, folder, replace=True)
@@ -180,7 +175,7 @@ def test_parts_that_do_not_fit(model):
 
 
 def test_built_in_models(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_DATA", tmp_path)
+    monkeypatch.setattr(folders, "DATA", tmp_path)
     assert builtin_names() == ()
     save_encoder(model, builtin_folder("skip-thought"))
     save_encoder(model, builtin_folder("student"))

@@ -7,7 +7,7 @@ import pytest
 from made_encoders import by_pytorch, made_model
 
 from folioreel.errors import ConfigError, ModelFolderError
-from folioreel.models import sentence_encoder, store
+from folioreel.models import folders, sentence_encoder
 from folioreel.models.sentence_encoder import WordEncoder, encode_cached, load_encoder
 from folioreel.models.store import EncoderPart, save_encoder
 from folioreel.models.vocabulary import UNKNOWN
@@ -193,7 +193,7 @@ def test_an_encoder_by_folder(model, tmp_path):
 
 
 def test_built_in_encoders_and_their_parts(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_DATA", tmp_path)
+    monkeypatch.setattr(folders, "DATA", tmp_path)
     save_encoder(replace(model, name="skip-thought"), tmp_path / "skip-thought")
     whole = load_encoder("skip-thought").encode(TEXTS)
     uni, bi = load_encoder("uni-skip"), load_encoder("bi-skip")

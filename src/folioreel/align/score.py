@@ -1,4 +1,4 @@
-"""One score a cell: a weighted sum of the measures in place of the context model (section 4.3)."""
+"""One score a cell: a weighted sum of the measures; the paper has context.py (section 4.3)."""
 
 from __future__ import annotations
 

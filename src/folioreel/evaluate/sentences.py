@@ -23,9 +23,10 @@ from folioreel.evaluate.relatedness import (
     pair_features,
     pearson_correlation,
 )
+from folioreel.models.folders import builtin_folder
 from folioreel.models.inference import unit_rows
 from folioreel.models.sentence_encoder import PRETRAINED, SentenceEncoder, load_encoder
-from folioreel.models.store import builtin_folder, load_encoder_model, part_units
+from folioreel.models.store import load_encoder_model, part_units
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 ENCODERS = ("uni-skip", "bi-skip", "skip-thought", "student")

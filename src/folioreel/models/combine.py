@@ -8,13 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from folioreel.errors import ConfigError
+from folioreel.models.folders import builtin_folder
 from folioreel.models.sentence_encoder import BUILT_IN, PRETRAINED
-from folioreel.models.store import (
-    EncoderModel,
-    builtin_folder,
-    is_encoder_folder,
-    load_encoder_model,
-)
+from folioreel.models.store import EncoderModel, is_encoder_folder, load_encoder_model
 
 
 def open_encoder_model(name_or_folder: str) -> EncoderModel:

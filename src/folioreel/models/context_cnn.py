@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,14 +18,20 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.errors import InputError, ModelFolderError
-from folioreel.files import UNFINISHED, make_folder
+from folioreel.errors import ModelFolderError
+from folioreel.models.folders import (
+    CONFIG,
+    advice,
+    builtin_folder,
+    read_config,
+    read_file,
+    write_folder,
+)
 from folioreel.models.inference import open_session
-from folioreel.models.store import builtin_folder
 
 FORMAT = "folioreel-context-model"
 VERSION = 1
-CONFIG, GRAPH, CARD = "config.json", "context.onnx", "README.md"
+GRAPH, CARD = "context.onnx", "README.md"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,10 +72,10 @@ def load_context_model(name_or_folder: str | Path) -> ContextModel:
     folder = builtin_folder(str(name_or_folder))
     if not (isinstance(name_or_folder, str) and (folder / CONFIG).is_file()):
         folder = Path(name_or_folder).expanduser()
-    config = _read_config(folder)
+    config = read_config(folder, FORMAT, VERSION, "context model")
     try:
         hashes = dict(config["sha256"])
-        files = {name: _read_file(folder, name, hashes[name]) for name in (GRAPH, CARD)}
+        files = {name: read_file(folder, name, hashes[name]) for name in (GRAPH, CARD)}
         rows, columns = config["halo"]
         model = ContextModel(
             name=str(config["name"]),
@@ -82,11 +87,11 @@ def load_context_model(name_or_folder: str | Path) -> ContextModel:
         )
         taken = model._session.get_inputs()[0].shape[1]
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {_advice(folder)}") from error
+        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {advice(folder)}") from error
     if taken != len(model.measures):
         raise ModelFolderError(
             f"{folder}: {GRAPH} takes {taken} measures, {CONFIG} names {len(model.measures)};"
-            f" {_advice(folder)}"
+            f" {advice(folder)}"
         )
     return model
 
@@ -97,34 +102,9 @@ def save_context_model(model: ContextModel, folder: Path, *, replace: bool = Fal
     Raises:
         ModelFolderError: The name is taken, or the disk cannot be written.
     """
-    if folder.is_symlink() or folder.exists():
-        if folder.is_symlink() or _format(folder) != FORMAT:
-            raise ModelFolderError(
-                f"{folder}: is something else than a context model; choose another name"
-            )
-        if not replace:
-            raise ModelFolderError(
-                f"{folder}: holds a context model already; choose another name, or ask to replace"
-            )
-    unfinished = folder.with_name(f".{folder.name}{UNFINISHED}")
-    old = folder.with_name(f".{folder.name}.old")
-    try:
-        make_folder(folder.parent)
-        for left in (unfinished, old):  # by a run that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        unfinished.mkdir()
-        _write_files(model, unfinished)
-        if folder.exists():
-            folder.rename(old)
-        unfinished.rename(folder)
-    except (OSError, InputError) as error:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        reason = getattr(error, "strerror", None) or error
-        raise ModelFolderError(f"{folder}: cannot be written ({reason})") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+    write_folder(
+        folder, lambda new: _write_files(model, new), FORMAT, "context model", replace=replace
+    )
 
 
 def _write_files(model: ContextModel, folder: Path) -> None:
@@ -143,48 +123,3 @@ def _write_files(model: ContextModel, folder: Path) -> None:
     }
     text = json.dumps(config, ensure_ascii=False, indent=1)
     (folder / CONFIG).write_bytes(f"{text}\n".encode())
-
-
-def _format(folder: Path) -> str | None:
-    """What a folder says that it holds."""
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return config.get("format") if isinstance(config, dict) else None
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise ModelFolderError(f"{folder}: {CONFIG} {reason}; {_advice(folder)}") from error
-    except ValueError as error:
-        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {_advice(folder)}") from error
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise ModelFolderError(f"{folder}: is no context model; give the folder of one")
-    version = config.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise ModelFolderError(
-            f"{folder}: is of version {version}, this folioreel reads up to {VERSION};"
-            " run: pip install --upgrade folioreel"
-        )
-    return config
-
-
-def _read_file(folder: Path, name: str, sha256: str) -> bytes:
-    try:
-        data = (folder / name).read_bytes()
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise ModelFolderError(f"{folder}: {name} {reason}; {_advice(folder)}") from error
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise ModelFolderError(f"{folder}: {name} is damaged; {_advice(folder)}")
-    return data
-
-
-def _advice(folder: Path) -> str:
-    if folder.parent == builtin_folder(folder.name).parent:
-        return "run: pip install --force-reinstall folioreel"
-    return "copy the folder again from where it came, or train it again"

@@ -19,14 +19,9 @@ from numpy.typing import NDArray
 from folioreel import __version__
 from folioreel.cache import cached_array
 from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.models.folders import builtin_folder
 from folioreel.models.inference import encode_in_batches, open_session, unit_rows
-from folioreel.models.store import (
-    EncoderModel,
-    EncoderPart,
-    builtin_folder,
-    is_encoder_folder,
-    load_encoder_model,
-)
+from folioreel.models.store import EncoderModel, EncoderPart, is_encoder_folder, load_encoder_model
 from folioreel.models.unknown_words import known_tokens
 from folioreel.models.vocabulary import PADDING, UNKNOWN, training_tokens
 from folioreel.progress import ProgressCallback, ignore_progress

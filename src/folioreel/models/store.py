@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,22 @@ from safetensors import SafetensorError
 
 from folioreel import __version__
 from folioreel.errors import InputError, ModelFolderError
-from folioreel.files import UNFINISHED, make_folder
+from folioreel.models.folders import (
+    CONFIG,
+    advice,
+    builtin_of_format,
+    folder_format,
+    read_config,
+    read_file,
+    write_folder,
+)
 from folioreel.models.inference import open_session
 from folioreel.models.vocabulary import Vocabulary
 
 FORMAT = "folioreel-sentence-encoder"
 VERSION = 1
-CONFIG, WORDS, VOCABULARY, CARD = "config.json", "words.safetensors", "vocabulary.txt", "README.md"
+WORDS, VOCABULARY, CARD = "words.safetensors", "vocabulary.txt", "README.md"
 
-_DATA = Path(__file__).parent / "data"
 _PART_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
@@ -91,15 +97,9 @@ class EncoderModel:
                 )
 
 
-def builtin_folder(name: str) -> Path:
-    """Where a model that comes with the package lies."""
-    return _DATA / name
-
-
 def builtin_names() -> tuple[str, ...]:
     """The sentence encoders that come with the package."""
-    folders = (path.parent for path in _DATA.glob(f"*/{CONFIG}"))
-    return tuple(sorted(folder.name for folder in folders if is_encoder_folder(folder)))
+    return builtin_of_format(FORMAT)
 
 
 def save_encoder(model: EncoderModel, folder: Path, *, replace: bool = False) -> None:
@@ -113,26 +113,9 @@ def save_encoder(model: EncoderModel, folder: Path, *, replace: bool = False) ->
     Raises:
         ModelFolderError: The name is taken, or the disk cannot be written.
     """
-    _check_free(folder, replace)
-    unfinished = folder.with_name(f".{folder.name}{UNFINISHED}")
-    old = folder.with_name(f".{folder.name}.old")
-    try:
-        make_folder(folder.parent)
-        for left in (unfinished, old):  # by a run that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        unfinished.mkdir()
-        _write_files(model, unfinished)
-        if folder.exists():
-            folder.rename(old)
-        unfinished.rename(folder)
-    except (OSError, InputError) as error:
-        if old.exists() and not folder.exists():
-            old.rename(folder)
-        reason = getattr(error, "strerror", None) or error
-        raise ModelFolderError(f"{folder}: cannot be written ({reason})") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+    write_folder(
+        folder, lambda new: _write_files(model, new), FORMAT, "sentence encoder", replace=replace
+    )
 
 
 def load_encoder_model(folder: Path) -> EncoderModel:
@@ -141,13 +124,13 @@ def load_encoder_model(folder: Path) -> EncoderModel:
     Raises:
         ModelFolderError: It is missing, damaged, of a newer version, or something else.
     """
-    config = _read_config(folder)
+    config = read_config(folder, FORMAT, VERSION, "sentence encoder")
     try:
         names = [str(part["name"]) for part in config["parts"]]
         hashes = dict(config["sha256"])
         graphs = {name: f"{name}.onnx" for name in names if _PART_NAME.fullmatch(name)}
         wanted = (*(graphs[name] for name in names), WORDS, VOCABULARY, CARD)
-        files = {name: _read_file(folder, name, hashes[name]) for name in wanted}
+        files = {name: read_file(folder, name, hashes[name]) for name in wanted}
         tables = safetensors.numpy.load(files[WORDS])
         return EncoderModel(
             name=str(config["name"]),
@@ -168,29 +151,12 @@ def load_encoder_model(folder: Path) -> EncoderModel:
             card=files[CARD].decode("utf-8"),
         )
     except (KeyError, TypeError, ValueError, InputError, SafetensorError) as error:
-        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {_advice(folder)}") from error
+        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {advice(folder)}") from error
 
 
 def is_encoder_folder(folder: Path) -> bool:
     """Whether a folder says that it holds one of our encoders."""
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(config, dict) and config.get("format") == FORMAT
-
-
-def _check_free(folder: Path, replace: bool) -> None:
-    if not folder.exists() and not folder.is_symlink():
-        return
-    if folder.is_symlink() or not is_encoder_folder(folder):
-        raise ModelFolderError(
-            f"{folder}: is something else than a sentence encoder; choose another name"
-        )
-    if not replace:
-        raise ModelFolderError(
-            f"{folder}: holds an encoder already; choose another name, or ask to replace it"
-        )
+    return folder_format(folder) == FORMAT
 
 
 def _write_files(model: EncoderModel, folder: Path) -> None:
@@ -228,39 +194,3 @@ def _write_files(model: EncoderModel, folder: Path) -> None:
 def part_units(part: EncoderPart) -> int:
     """The length of the vectors that a part gives, by its graph."""
     return int(open_session(part.graph).get_outputs()[0].shape[1])
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise ModelFolderError(f"{folder}: {CONFIG} {reason}; {_advice(folder)}") from error
-    except ValueError as error:
-        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {_advice(folder)}") from error
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise ModelFolderError(f"{folder}: is no sentence encoder; give the folder of one")
-    version = config.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise ModelFolderError(
-            f"{folder}: is of version {version}, this folioreel reads up to {VERSION};"
-            " run: pip install --upgrade folioreel"
-        )
-    return config
-
-
-def _read_file(folder: Path, name: str, sha256: str) -> bytes:
-    try:
-        data = (folder / name).read_bytes()
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise ModelFolderError(f"{folder}: {name} {reason}; {_advice(folder)}") from error
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise ModelFolderError(f"{folder}: {name} is damaged; {_advice(folder)}")
-    return data
-
-
-def _advice(folder: Path) -> str:
-    if folder.parent == _DATA:
-        return "run: pip install --force-reinstall folioreel"
-    return "copy the folder again from where it came, or train it again"
