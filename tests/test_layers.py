@@ -7,7 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "folioreel"
 LAYERS = [
-    {"types", "errors", "config", "files", "cache", "progress", "text", "folioreel"},
+    {"types", "errors", "config", "files", "cache", "progress", "text", "engines", "folioreel"},
     {"ingest", "models"},
     {"similarity"},
     {"align"},

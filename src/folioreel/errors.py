@@ -5,7 +5,8 @@ FolioReelError
 │   └── UnknownFormatError  a file is of a kind that we do not read
 ├── ModelFolderError      a model folder is missing or damaged
 ├── ConfigError           a setting is unknown or out of range
-└── AlignmentError        two good files that cannot be aligned with each other
+├── AlignmentError        two good files that cannot be aligned with each other
+└── WorkError             one piece of many failed in a way that nobody foresaw
 """
 
 from __future__ import annotations
@@ -49,3 +50,7 @@ class ConfigError(FolioReelError):
 
 class AlignmentError(FolioReelError):
     """A book and a film that cannot be aligned with each other."""
+
+
+class WorkError(FolioReelError):
+    """One piece of many that failed in a way that nobody foresaw; its process may have died."""

@@ -1,7 +1,6 @@
 """Novels made up by a seed, as text, HTML, EPUB and archives, for the tests of the corpus."""
 
 import io
-import os
 import random
 import tarfile
 import zipfile
@@ -179,11 +178,3 @@ def snapshot_of_fresh_build(
     fresh = tmp_path / "fresh"
     build_corpus(books, fresh, config)
     return snapshot(fresh)
-
-
-def crash_on_seven(task: int) -> None:
-    """For the pool's tests: must be importable by its processes."""
-    if task == 7:
-        os._exit(3)
-    if task == 100:
-        raise ValueError("a hundred")

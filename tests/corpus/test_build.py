@@ -22,7 +22,8 @@ from folioreel.corpus import build, readings
 from folioreel.corpus.build import CorpusConfig, CorpusReport, build_corpus
 from folioreel.corpus.reader import open_corpus
 from folioreel.corpus.sources import BOOK_SUFFIXES
-from folioreel.errors import ConfigError, InputError
+from folioreel.engines.batch import Outcome
+from folioreel.errors import ConfigError, InputError, WorkError
 from folioreel.ingest import book as book_module
 
 
@@ -265,12 +266,12 @@ def test_a_file_that_vanished_while_it_was_read_is_read_again(
 def test_a_book_whose_reader_was_killed_is_read_again(
     folder: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    def kill_first(function, tasks, workers, on_crash):
+    def kill_first(function, tasks, workers):
         for number, task in enumerate(tasks):
-            (function if number else on_crash)(task)
-            yield task
+            failure = function(task) if number else WorkError("killed")
+            yield Outcome(item=task, failure=failure)
 
-    monkeypatch.setattr(build, "run_tasks", kill_first)
+    monkeypatch.setattr(build, "run_many", kill_first)
     report = build_corpus(folder, tmp_path / "out", ALONE)
     assert [b.reason[:18] for b in report.left_out].count("the reader crashed") == 1
     monkeypatch.undo()

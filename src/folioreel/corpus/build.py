@@ -47,8 +47,8 @@ from folioreel.corpus.records import (
 )
 from folioreel.corpus.selection import describe_held_out, select_books
 from folioreel.corpus.survey import Survey, find_tasks, survey_folders
-from folioreel.corpus.workers import count_cores, run_tasks
-from folioreel.errors import InputError
+from folioreel.engines.batch import count_cores, run_many
+from folioreel.errors import InputError, WorkError
 from folioreel.files import UNFINISHED, make_folder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -174,7 +174,11 @@ def _read_books(
     """Read the files with some ids, over several processes."""
     workers = min(config.workers or count_cores(), max(1, len(wanted)))
     tasks = find_tasks(survey, wanted, out, config.min_words)
-    for done, _ in enumerate(run_tasks(read_for_corpus, tasks, workers, _note_crash), 1):
+    for done, outcome in enumerate(run_many(read_for_corpus, tasks, workers=workers), 1):
+        if isinstance(outcome.failure, WorkError):
+            _note_crash(outcome.item)
+        elif outcome.failure is not None:
+            raise outcome.failure
         progress(Progress(stage="reading books", done=done, total=len(wanted)))
 
 
