@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import numpy as np
@@ -11,11 +12,12 @@ from folioreel import __version__
 from folioreel.align.context import context_scores
 from folioreel.align.decode import decode_chain
 from folioreel.align.marginals import chain_marginals
-from folioreel.align.positions import Positions, film_times, follow_book
+from folioreel.align.position_blocks import SolvedRows
+from folioreel.align.positions import Fixed, Positions, film_times, follow_book
 from folioreel.align.score import score_cells
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
-from folioreel.models.chain import ABSENT, make_chain, time_steps
+from folioreel.models.chain import ABSENT, Chain, fix_links, make_chain, time_steps
 from folioreel.models.context_cnn import load_context_model
 from folioreel.models.presets import load_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
@@ -50,54 +52,96 @@ class Aligner:
         Raises:
             AlignmentError: The two have nothing that could be compared.
         """
-        _check_comparable(film, book)
-        rows = SimilarityRows(film, book, self.config, progress)
-        if self.config.context is None:
-            scores = score_cells(rows, self.config, progress)
-        else:
-            scores = context_scores(rows, load_context_model(self.config.context), progress)
+        scores = self.score(film, book, progress)
         progress(Progress(stage="chaining", done=0, total=1))
         links, energy = self.link(film, book, scores)
         progress(Progress(stage="chaining", done=1, total=1))
         return Alignment(book=book, film=film, links=links, signature=self.signature(energy))
 
+    def score(
+        self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """The score of every moment and sentence, each by itself: (I, J).
+
+        Raises:
+            AlignmentError: The two have nothing that could be compared.
+        """
+        _check_comparable(film, book)
+        rows = SimilarityRows(film, book, self.config, progress)
+        if self.config.context is None:
+            return score_cells(rows, self.config, progress)
+        return context_scores(rows, load_context_model(self.config.context), progress)
+
     def link(
-        self, film: Film, book: Book, scores: NDArray[np.float32]
+        self,
+        film: Film,
+        book: Book,
+        scores: NDArray[np.float32],
+        judged: Mapping[int, int] | None = None,
     ) -> tuple[tuple[Link, ...], float]:
-        """The links that the scores of all cells give, and their energy."""
+        """The links that the scores of all cells give, and their energy.
+
+        Args:
+            film: The film.
+            book: The book.
+            scores: What `score` gives; they stay as they are.
+            judged: Moments whose sentence a reader has named, or `ABSENT`; all others follow.
+        """
+        judged = judged or {}
         follow = self._follow_chain if self.config.steps is None else self._follow_positions
-        sentences, chances, energy = follow(film, book, scores)
-        links = tuple(
-            Link(
-                moment=i,
-                sentence=int(sentence),
-                score=float(chance),
-                in_book=bool(chance >= self.config.in_book_from),
+        sentences, chances, energy = follow(film, book, scores, judged)
+        return self.make_links(0, sentences, chances, judged), energy
+
+    def make_links(
+        self,
+        first: int,
+        sentences: NDArray[np.int64],
+        chances: NDArray[np.float64],
+        judged: Mapping[int, int],
+    ) -> tuple[Link, ...]:
+        """The links of a run of moments, from the first of them; a judged one is certain."""
+        links = []
+        for i, (sentence, chance) in enumerate(zip(sentences, chances, strict=True), first):
+            if i in judged:
+                in_book = judged[i] != ABSENT
+                sentence = judged[i] if in_book else sentence
+                chance = float(in_book)
+            else:
+                in_book = bool(chance >= self.config.in_book_from)
+            links.append(
+                Link(moment=i, sentence=int(sentence), score=float(chance), in_book=in_book)
             )
-            for i, (sentence, chance) in enumerate(zip(sentences, chances, strict=True))
-        )
-        return links, energy
+        return tuple(links)
+
+    def place_links(
+        self, positions: Positions | SolvedRows, book: Book
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The sentences of a run of moments, and their calibrated chances."""
+        sentences, chances = choose_links(positions, book)
+        return sentences, calibrate(chances, self.config.calibration)
 
     def _follow_positions(
-        self, film: Film, book: Book, scores: NDArray[np.float32]
+        self, film: Film, book: Book, scores: NDArray[np.float32], judged: Mapping[int, int]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
         """Links by the posterior of a hidden position, with calibrated chances."""
         assert self.config.steps is not None
-        scores[[moment.text == "" for moment in film.moments]] = -np.inf
-        positions = follow_book(scores, film_times(film), self.config.steps)
-        sentences, chances = choose_links(positions, book)
-        return sentences, calibrate(chances, self.config.calibration), -positions.log_partition
+        fixed = fixed_positions(film, len(book.sentences), judged)
+        positions = follow_book(scores, film_times(film), self.config.steps, fixed)
+        return *self.place_links(positions, book), -positions.log_partition
 
     def _follow_chain(
-        self, film: Film, book: Book, scores: NDArray[np.float32]
+        self, film: Film, book: Book, scores: NDArray[np.float32], judged: Mapping[int, int]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
         """Links by the best path of the paper's chain, with chances from its marginals."""
-        chain = make_chain(scores, time_steps(film), self.config.chain)
+        chain = judge_chain(make_chain(scores, time_steps(film), self.config.chain), judged)
         path = decode_chain(chain)
         probability = chain_marginals(chain).probability
         # A moment that is not in the book gets the best guess all the same.
         guesses = probability.argmax(axis=1)
         sentences = np.where(path.sentences == ABSENT, guesses, path.sentences)
+        for moment in sorted(judged):
+            if judged[moment] == ABSENT and moment > 0 and self.config.chain.absent:
+                sentences[moment] = sentences[moment - 1]  # its own row is empty
         chances = passage_probability(probability, sentences, book, reach=1)
         chances[path.sentences == ABSENT] *= self.config.in_book_from
         return sentences, calibrate(chances, self.config.calibration), path.energy
@@ -113,7 +157,43 @@ class Aligner:
         }
 
 
-def choose_links(positions: Positions, book: Book) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def fixed_positions(film: Film, sentences: int, judged: Mapping[int, int]) -> dict[int, Fixed]:
+    """What is known of positions: silent moments render nothing, judged ones what was judged."""
+    known = (
+        (m, fixed_position(film, sentences, m, judged.get(m))) for m in range(len(film.moments))
+    )
+    return {moment: fixed for moment, fixed in known if fixed is not None}
+
+
+def fixed_position(film: Film, sentences: int, moment: int, sentence: int | None) -> Fixed | None:
+    """What is known of one moment, judged or not (then the sentence is None)."""
+    spoken = film.moments[moment].text != ""
+    if sentence is None:
+        return None if spoken else Fixed(sentences=None, rendered=False)
+    if sentence == ABSENT:
+        return Fixed(sentences=None, rendered=False)
+    # Where nobody speaks no score could bear a match out; its place counts all the same.
+    return Fixed(sentences=np.arange(sentences) == sentence, rendered=spoken)
+
+
+def judge_chain(chain: Chain, judged: Mapping[int, int]) -> Chain:
+    """The chain in which judged moments are tied to their sentence, or say nothing.
+
+    Where there is no state for "not in the book", a moment that is not tells nothing of its place.
+    """
+    if not judged:
+        return chain
+    absent = [moment for moment, sentence in judged.items() if sentence == ABSENT]
+    if chain.config.absent:
+        return fix_links(chain, judged)
+    tied = fix_links(chain, {m: s for m, s in judged.items() if s != ABSENT})
+    tied.unary[absent] = 0.0
+    return tied
+
+
+def choose_links(
+    positions: Positions | SolvedRows, book: Book
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The best sentence of the best paragraph, and the chance that the truth is not far from it."""
     # Where nothing is rendered, the scene's place is the best guess.
     weights = positions.rendered + 1e-3 * positions.position  # (I, J)

@@ -65,12 +65,37 @@ def follow_book(
 
     Args:
         scores: The log odds that moment i renders sentence j, were the film at j: (I, J); minus
-            infinity where nothing is said.
+            infinity where nothing is said. They stay as they are.
         times: When each moment is, from 0 at the first to 1 at the last: (I,).
         steps: How likely each kind of step is, and how strong the timeline.
         fixed: What is known of some moments; all paths obey it.
     """
-    # The weight of position j is absent + odds · factor of the passage; rows are scaled freely.
+    odds, absent, scales = weigh_cells(scores, times, steps, fixed)
+    counts, turns = np.zeros(len(STEPS)), np.zeros((2, 2))
+    log_partition, rendered_freely = _forward_backward(
+        odds, absent, *step_weights(steps), counts, turns
+    )
+    return Positions(
+        position=absent,  # both are filled in place
+        rendered=odds,
+        log_partition=log_partition + float(scales.sum(dtype=np.float64)),
+        steps=counts,
+        passages=turns,
+        rendered_freely=rendered_freely,
+    )
+
+
+def weigh_cells(
+    scores: NDArray[np.float32],
+    times: NDArray[np.float32],
+    steps: StepsConfig,
+    fixed: Mapping[int, Fixed] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """What each cell weighs as a rendering and without one, and the log of each row's scale.
+
+    The weight of position j is absent + odds · factor of the passage. Arguments as `follow_book`
+    takes them, of any run of moments.
+    """
     bounded = np.clip(scores, -_SUREST, _SUREST)
     scales = np.maximum(bounded.max(axis=1), 0)
     odds = np.exp(bounded - scales[:, None])  # (I, J)
@@ -90,23 +115,19 @@ def follow_book(
     odds /= largest
     absent /= largest
     scales += np.log(largest[:, 0])
+    return odds, absent, scales
+
+
+def step_weights(
+    steps: StepsConfig,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """The factor on odds in faithful and free passages, the shares of steps, and the turns."""
+    factors = np.array([1.0, np.exp(steps.free)], dtype=np.float32)
     mixture = np.array([getattr(steps, name) for name in STEPS], dtype=np.float32)
     passages = np.array(
         [[1 - steps.leave, steps.leave], [steps.come_back, 1 - steps.come_back]], dtype=np.float32
     )
-    factors = np.array([1.0, np.exp(steps.free)], dtype=np.float32)
-    counts, turns = np.zeros(len(STEPS)), np.zeros((2, 2))
-    log_partition, rendered_freely = _forward_backward(
-        odds, absent, factors, mixture / mixture.sum(), passages, counts, turns
-    )
-    return Positions(
-        position=absent,  # both are filled in place
-        rendered=odds,
-        log_partition=log_partition + float(scales.sum(dtype=np.float64)),
-        steps=counts,
-        passages=turns,
-        rendered_freely=rendered_freely,
-    )
+    return factors, mixture / mixture.sum(), passages
 
 
 def timeline_distance(times: NDArray[np.float32], sentences: int) -> NDArray[np.float32]:
@@ -133,7 +154,7 @@ def _forward_backward(odds, absent, factors, mixture, passages, counts, turns): 
     for i in range(moments):
         if i > 0:
             for r in range(2):
-                _spread(forward[i - 1, r], mixture, spread[r])
+                spread_step(forward[i - 1, r], mixture, spread[r])
         total = 0.0
         for r in range(2):
             stay, turn = passages[r, r], passages[1 - r, r]
@@ -190,7 +211,7 @@ def _forward_backward(odds, absent, factors, mixture, passages, counts, turns): 
                 )
             _count(source, arriving[r], mixture, found)
             # A step from j to k is a step back from k to j.
-            _spread(arriving[r, ::-1], mixture, spread[r, ::-1])
+            spread_step(arriving[r, ::-1], mixture, spread[r, ::-1])
         counts += found / found.sum()
         turned = np.zeros((2, 2))
         for r in range(2):
@@ -206,7 +227,7 @@ def _forward_backward(odds, absent, factors, mixture, passages, counts, turns): 
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
-def _spread(source, mixture, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def spread_step(source, mixture, out) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     """One step: out[k] = Σ_j source[j] · p(k - j)."""
     sentences = len(source)
     total = 0.0

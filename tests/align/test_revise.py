@@ -1,0 +1,120 @@
+"""Links that follow a judgement: the window that is solved again against the whole film."""
+
+import numpy as np
+import pytest
+from conftest import make_book, make_film
+
+from folioreel.align.aligner import Aligner, fixed_positions
+from folioreel.align.position_blocks import PositionBlocks
+from folioreel.align.positions import Fixed, film_times, follow_book
+from folioreel.align.revise import Reviser
+from folioreel.config import AlignConfig, ChainConfig, StepsConfig
+from folioreel.models.chain import ABSENT
+
+MOMENTS, SENTENCES = 200, 150
+POSITIONS = AlignConfig(weights={"rare": 1.0}, steps=StepsConfig(timeline=0.05))
+CHAIN = AlignConfig(weights={"rare": 1.0}, chain=ChainConfig(unary=1.0))
+ABSENT_CHAIN = AlignConfig(weights={"rare": 1.0}, chain=ChainConfig(unary=1.0, absent=True))
+
+
+@pytest.fixture
+def long_film():
+    spoken = tuple((2.0 * k, 2.0 * k + 1.5, f"Line {k}.") for k in range(MOMENTS))
+    return make_film(spoken, duration_s=2.0 * MOMENTS, shots=False)
+
+
+@pytest.fixture
+def long_book():
+    return make_book(tuple(f"Sentence number {k}." for k in range(SENTENCES)), 3)
+
+
+@pytest.fixture
+def scores(rng):
+    """Half of the moments are rendered at an even pace."""
+    found = rng.normal(-6, 1.5, (MOMENTS, SENTENCES)).astype(np.float32)
+    for moment in np.flatnonzero(rng.random(MOMENTS) < 0.5):
+        found[moment, moment * SENTENCES // MOMENTS] = 5.0
+    return found
+
+
+JUDGEMENTS = [(100, 20), (101, ABSENT), (20, 140), (21, 141), (199, 0), (0, ABSENT), (100, None)]
+
+
+@pytest.mark.parametrize("config", [POSITIONS, CHAIN, ABSENT_CHAIN])
+def test_a_window_gives_what_the_whole_film_gives(config, long_film, long_book, scores):
+    aligner = Aligner(config)
+    before = scores.copy()
+    links = list(aligner.link(long_film, long_book, scores)[0])
+    reviser = Reviser(aligner, long_film, long_book, scores)
+    judged = {}
+    for moment, sentence in JUDGEMENTS:
+        for link in reviser.judge(moment, sentence):
+            links[link.moment] = link
+        if sentence is None:
+            del judged[moment]
+        else:
+            judged[moment] = sentence
+        whole = aligner.link(long_film, long_book, scores, judged)[0]
+        assert [link.sentence for link in links] == [link.sentence for link in whole]
+        assert [link.in_book for link in links] == [link.in_book for link in whole]
+        assert np.allclose([k.score for k in links], [k.score for k in whole], atol=2e-3)
+    assert np.array_equal(scores, before)
+
+
+def test_only_the_surroundings_are_solved_again(long_film, long_book, scores):
+    reviser = Reviser(Aligner(POSITIONS), long_film, long_book, scores)
+    links = reviser.judge(100, 20)
+    assert 1 < len(links) < MOMENTS
+    moments = [link.moment for link in links]
+    assert moments == list(range(moments[0], moments[-1] + 1))
+
+
+@pytest.mark.parametrize("config", [POSITIONS, CHAIN, ABSENT_CHAIN])
+def test_a_judged_link_is_certain(config, film, book):
+    """Moment 2 is silent, moment 3 spoken; neighbours follow a judgement."""
+    scores = np.full((6, 12), -2.0, dtype=np.float32)
+    links = Aligner(config).link(film, book, scores, {2: 7, 3: 8, 4: ABSENT})[0]
+    assert [(links[i].sentence, links[i].score, links[i].in_book) for i in (2, 3)] == [
+        (7, 1.0, True),
+        (8, 1.0, True),
+    ]
+    assert (links[4].score, links[4].in_book) == (0.0, False)
+    assert 6 <= links[4].sentence <= 10
+    free = Aligner(config).link(film, book, scores)[0]
+    assert free[4].score > 0
+
+
+def test_judgements_known_from_the_start(long_film, long_book, scores):
+    aligner = Aligner(POSITIONS)
+    judged = {50: 120, 51: 121, 120: ABSENT}
+    reviser = Reviser(aligner, long_film, long_book, scores, judged)
+    links = {link.moment: link for link in reviser.judge(52, 122)}
+    whole = aligner.link(long_film, long_book, scores, {**judged, 52: 122})[0]
+    for moment, link in links.items():
+        assert link.sentence == whole[moment].sentence
+        assert link.score == pytest.approx(whole[moment].score, abs=2e-3)
+
+
+@pytest.mark.parametrize("moments", [1, 15, 16, 17, 33])
+def test_blocks_of_any_film(moments, rng):
+    scores = rng.normal(-3, 3, (moments, 9)).astype(np.float32)
+    times = np.linspace(0, 1, moments, dtype=np.float32)
+    steps = StepsConfig()
+    known = Fixed(sentences=np.arange(9) == 4, rendered=True)
+    blocks = PositionBlocks(scores, times, steps)
+    solved = blocks.fix(moments // 2, known)
+    whole = follow_book(scores, times, steps, {moments // 2: known})
+    for rows in solved:
+        part = slice(rows.first, rows.first + len(rows.rendered))
+        assert np.allclose(rows.rendered, whole.rendered[part], rtol=2e-3, atol=1e-6)
+        assert np.allclose(rows.position, whole.position[part], rtol=2e-3, atol=1e-6)
+
+
+def test_what_is_known_of_silent_moments(film, book):
+    fixed = fixed_positions(film, len(book.sentences), {0: 3, 2: 5})
+    assert fixed[0].rendered is True
+    assert np.flatnonzero(fixed[0].sentences).tolist() == [3]
+    # The silent shot has a place, and no words that could be a rendering.
+    assert fixed[2].rendered is False
+    assert np.flatnonzero(fixed[2].sentences).tolist() == [5]
+    assert np.isfinite(film_times(film)).all()
