@@ -25,6 +25,7 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "title": book.title,
             "path": str(book.path) if book.path else None,
             "sha256": book.sha256,
+            "bytes": _size(book.path),
             "sentences": len(book.sentences),
             "paragraphs": len(book.paragraphs),
             "chapters": len(book.chapters),
@@ -34,15 +35,24 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "title": film.title,
             "path": str(film.path) if film.path else None,
             "sha256": film.sha256,
+            "bytes": _size(film.path),
+            "is_video": film.video is not None,
             "duration_s": round(film.duration_s, 3),
             "moments": len(film.moments),
             "shots": len(film.shots),
             "subtitles": len(film.subtitles),
             "notes": list(film.notes),
+            # To the last digit: with these the moments are the same ones when they are read back.
+            "shot_times_s": [[shot.start_s, shot.end_s] for shot in film.shots],
+            "subtitle_times_s": [[said.start_s, said.end_s] for said in film.subtitles],
         },
         "model": dict(alignment.signature),
         "links": [_link_to_dict(alignment, link) for link in alignment.links],
     }
+
+
+def _size(path: Path | None) -> int | None:
+    return path.stat().st_size if path is not None and path.is_file() else None
 
 
 def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import Any
 from folioreel.errors import InputError
 from folioreel.export.alignment_json import read_alignment
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import is_video
 from folioreel.ingest.source import file_sha256
 from folioreel.types import Alignment, Book, Film, Link, Shot, Subtitle
 
@@ -90,11 +89,9 @@ def _places(recorded: Path, alignment: Path) -> Iterator[Path]:
 
 
 def _is_it(path: Path, record: dict[str, Any]) -> bool:
-    size = path.stat().st_size
-    if size != record.get("bytes", size):
-        return False
-    if size > _HASHED_BYTES and "bytes" in record:
-        return True
+    recorded, size = record.get("bytes"), path.stat().st_size
+    if recorded is not None and (recorded != size or size > _HASHED_BYTES):
+        return bool(recorded == size)
     return record["sha256"] is None or file_sha256(path) == record["sha256"]
 
 
@@ -137,7 +134,7 @@ def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
             Subtitle(index=k, start_s=start_s, end_s=end_s, text=texts[k])
             for k, (start_s, end_s) in enumerate(times)
         ),
-        video=path if is_video(path) else None,
+        video=path if record["is_video"] else None,
         path=path,
         sha256=record["sha256"],
         notes=tuple(record.get("notes", ())),
