@@ -1,0 +1,316 @@
+// The state of the page and everything that can be done to it; the views listen.
+
+import { Book } from "./book.ts";
+import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
+import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
+import { hashText, type Kept, readKept, readTheme, type Theme, writeItem } from "./memory.ts";
+import { clamp } from "./order.ts";
+import type { Judgement, PageLink, Payload, Revised } from "./payload.ts";
+import { ClockPlayer, type Player } from "./player.ts";
+import { Axis } from "./scale.ts";
+import { seenSentence } from "./spoilers.ts";
+import { clock, counted } from "./words.ts";
+
+export type Topic =
+  | "time" | "moment" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "axes" | "notice";
+
+const SAVE_MS = 1000;
+
+export class App {
+  readonly book: Book;
+  readonly kept: Kept;
+  readonly judge: Judge;
+  readonly filmAxis: Axis;
+  readonly bookAxis: Axis;
+  links: PageLink[];
+  judged = new Map<number, Judgement>();
+  judgementCount = 0;
+  player: Player;
+  moment: number | null = null;
+  /** The sentence that the reader chose to act on. */
+  picked: number | null = null;
+  isFollowing: boolean;
+  theme: Theme;
+  /** The last sentence that may be shown. */
+  veil = Infinity;
+  notice = "";
+  momentsOf: Map<number, number[]> = new Map();
+  private readonly listeners = new Map<Topic, (() => void)[]>();
+  private readonly key: string;
+  private frame = 0;
+  private saveTimer = 0;
+  private seenMoment: number | null | undefined = undefined;
+
+  constructor(readonly payload: Payload) {
+    this.book = new Book(payload.book);
+    const { book, film } = payload;
+    const name = [book.title, film.title, book.sentences.length, payload.moments.length].join("\n");
+    this.key = `folioreel:${hashText(name)}`;
+    this.kept = readKept(this.key);
+    this.theme = readTheme();
+    this.isFollowing = this.kept.awayAt === null;
+    this.links = [...payload.links];
+    this.filmAxis = new Axis(Math.max(1, film.duration_s), 20);
+    this.bookAxis = new Axis(book.sentences.length, 20);
+    if (payload.server) {
+      this.judge = new ServerJudge(payload.server, payload.revision);
+      this.setJudgements(payload.judgements);
+    } else {
+      const local = new LocalJudge(payload, `${this.key}:judgements`);
+      this.judge = local;
+      const { links, judgements } = local.revised();
+      for (const [moment, link] of links) this.links[moment] = link;
+      this.setJudgements(judgements);
+    }
+    this.momentsOf = momentsOfSentences(this.links, this.kept.threshold);
+    this.player = new ClockPlayer(film.duration_s, () => this.playerChanged());
+    this.player.rate = this.kept.rate;
+    this.player.seek(this.kept.time_s);
+    addEventListener("pagehide", () => this.save());
+  }
+
+  on(topics: Topic | Topic[], listener: () => void): void {
+    for (const topic of [topics].flat()) {
+      this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
+    }
+  }
+
+  emit(topic: Topic): void {
+    for (const listener of this.listeners.get(topic) ?? []) listener();
+  }
+
+  /** Says something to the reader, on screen and to screen readers. */
+  say(text: string): void {
+    this.notice = text;
+    this.emit("notice");
+  }
+
+  // ---- the film
+
+  get time_s(): number {
+    return this.player.time_s;
+  }
+
+  /** The current moment's link, if it is shown and not hidden. */
+  get link(): PageLink | null {
+    return this.moment === null ? null : this.shownLink(this.moment);
+  }
+
+  shownLink(moment: number): PageLink | null {
+    const link = this.links[moment];
+    return isShown(link, this.kept.threshold) && link.sentence <= this.veil ? link : null;
+  }
+
+  /** Puts another player in the place of the present one, at the same time. */
+  setPlayer(player: Player): void {
+    const { time_s, rate, isPlaying } = this.player;
+    this.player.pause();
+    this.player = player;
+    player.rate = rate;
+    player.seek(time_s);
+    if (isPlaying) player.play();
+    this.playerChanged();
+  }
+
+  togglePlay(): void {
+    if (this.player.isPlaying) this.player.pause();
+    else this.player.play();
+  }
+
+  setRate(rate: number): void {
+    this.player.rate = clamp(rate, 0.25, 4);
+    this.kept.rate = this.player.rate;
+    this.playerChanged();
+  }
+
+  seek(time_s: number): void {
+    this.player.seek(clamp(time_s, 0, this.payload.film.duration_s));
+    this.playerChanged();
+  }
+
+  /** The film to the start of a moment; the book follows again. */
+  goTo(moment: number): void {
+    this.setFollowing(true);
+    // Players round times: a little later is surely within the moment.
+    const { start_s, end_s } = this.payload.moments[moment];
+    this.seek(Math.min(start_s + 0.02, (start_s + end_s) / 2));
+  }
+
+  step(step: 1 | -1): void {
+    const next = this.moment === null ? 0 : this.moment + step;
+    if (this.payload.moments[next]) this.goTo(next);
+  }
+
+  stepInBook(step: 1 | -1): void {
+    const limit = this.kept.hidesSpoilers ? this.kept.seen_s : Infinity;
+    const next = nextInBook(this.links, this.moment, step, this.kept.threshold);
+    if (next === null) this.say(`No ${step === 1 ? "later" : "earlier"} moment is in the book.`);
+    else if (this.payload.moments[next].start_s > limit) this.say("The next moment in the book is still hidden.");
+    else this.goTo(next);
+  }
+
+  /** To be called by a player when it starts, stops or moves. */
+  playerChanged(): void {
+    this.tick();
+    this.emit("player");
+    cancelAnimationFrame(this.frame);
+    if (this.player.isPlaying) this.frame = requestAnimationFrame(this.run);
+  }
+
+  private readonly run = (): void => {
+    this.tick();
+    if (this.player.isPlaying) this.frame = requestAnimationFrame(this.run);
+    else this.emit("player");
+  };
+
+  private tick(): void {
+    const { time_s, isPlaying } = this.player;
+    this.kept.time_s = time_s;
+    if (isPlaying && time_s > this.kept.seen_s) this.kept.seen_s = time_s;
+    const moment = momentAt(this.payload.moments, time_s);
+    const isNew = moment !== this.moment;
+    this.moment = moment;
+    this.drawVeil();
+    this.emit("time");
+    if (isNew) this.emit("moment");
+    this.saveSoon();
+  }
+
+  // ---- the book
+
+  setFollowing(isFollowing: boolean): void {
+    if (this.isFollowing === isFollowing) return;
+    this.isFollowing = isFollowing;
+    if (isFollowing) this.kept.awayAt = null;
+    this.emit("follow");
+    this.saveSoon();
+  }
+
+  pick(sentence: number | null): void {
+    this.picked = sentence;
+    this.emit("picked");
+  }
+
+  /** The film to the sentence's moment: the next of them, where it has several. */
+  playSentence(sentence: number): void {
+    const moments = this.momentsOf.get(sentence);
+    if (!moments) return this.say("This sentence has no link.");
+    const after = moments.find((moment) => this.moment !== null && moment > this.moment);
+    const isHere = this.moment !== null && moments.includes(this.moment);
+    return this.goTo(isHere && after !== undefined ? after : moments[0]);
+  }
+
+  setThreshold(threshold: number): void {
+    this.kept.threshold = clamp(Math.round(threshold * 100) / 100, 0, 1);
+    this.linksChanged();
+  }
+
+  // ---- spoilers
+
+  setSpoilers(hides: boolean): void {
+    this.kept.hidesSpoilers = hides;
+    if (hides) this.kept.seen_s = Math.max(this.kept.seen_s, this.time_s);
+    this.drawVeil(true);
+    this.say(hides ? `The book is hidden beyond ${clock(this.kept.seen_s)} of the film.` : "The whole book is shown.");
+  }
+
+  /** Counts everything up to now as seen, and nothing else. */
+  setSeenHere(): void {
+    this.kept.seen_s = this.time_s;
+    this.drawVeil(true);
+    this.say(`Seen up to ${clock(this.time_s)}.`);
+  }
+
+  private drawVeil(isForced = false): void {
+    const { moments } = this.payload;
+    const seen = this.kept.hidesSpoilers ? momentAt(moments, this.kept.seen_s) : undefined;
+    if (!isForced && seen === this.seenMoment) return;
+    this.seenMoment = seen;
+    const before = this.veil;
+    this.veil = seen === undefined ? Infinity : seenSentence(moments, this.links, this.kept.seen_s);
+    if (isForced || before !== this.veil) this.emit("veil");
+  }
+
+  // ---- correcting
+
+  get canUndo(): boolean {
+    return this.judgementCount > 0;
+  }
+
+  /** Says that the current moment's link, as it is shown, is right. */
+  confirm(): Promise<void> {
+    const link = this.moment === null ? null : this.links[this.moment];
+    if (link?.in_book) return this.judgeHere("match", link.sentence, "Confirmed.");
+    return this.judgeHere("none", null, "Confirmed: not in the book.");
+  }
+
+  reject(): Promise<void> {
+    return this.judgeHere("none", null, "Marked as not in the book.");
+  }
+
+  linkTo(sentence: number | null): Promise<void> {
+    if (sentence !== null) return this.judgeHere("match", sentence, "Moved.");
+    this.say("Pick a sentence of the book first (J and K, or a click).");
+    return Promise.resolve();
+  }
+
+  async undo(): Promise<void> {
+    if (!this.canUndo) return this.say("There is nothing to undo.");
+    return this.revise(this.judge.undo(), "Undone.");
+  }
+
+  private async judgeHere(verdict: "match" | "none", sentence: number | null, done: string): Promise<void> {
+    if (this.moment === null) return this.say("The film has not reached its first moment yet.");
+    return this.revise(this.judge.judge({ moment: this.moment, verdict, sentence }), done);
+  }
+
+  private async revise(answer: Promise<Revised>, done: string): Promise<void> {
+    try {
+      const revised = await answer;
+      const others = revised.links.filter(([moment]) => moment !== this.moment).length;
+      this.apply(revised);
+      this.say(others > 0 ? `${done} ${counted(others, "other link", "other links")} changed with it.` : done);
+    } catch (error) {
+      if (!(error instanceof JudgeError)) throw error;
+      if (error.revised) this.apply(error.revised);
+      this.say(error.message);
+    }
+  }
+
+  private apply(revised: Revised): void {
+    for (const [moment, link] of revised.links) this.links[moment] = link;
+    this.setJudgements(revised.judgements);
+    this.linksChanged();
+  }
+
+  private setJudgements(judgements: Judgement[]): void {
+    this.judged = new Map(judgements.map((judgement) => [judgement.moment, judgement]));
+    this.judgementCount = judgements.length;
+  }
+
+  private linksChanged(): void {
+    this.momentsOf = momentsOfSentences(this.links, this.kept.threshold);
+    this.drawVeil(true);
+    this.emit("links");
+    this.saveSoon();
+  }
+
+  // ---- what is kept
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    writeItem("folioreel:theme", theme);
+    this.emit("theme");
+  }
+
+  saveSoon(): void {
+    if (this.saveTimer) return;
+    this.saveTimer = window.setTimeout(() => this.save(), SAVE_MS);
+  }
+
+  private save(): void {
+    clearTimeout(this.saveTimer);
+    this.saveTimer = 0;
+    writeItem(this.key, this.kept);
+  }
+}

@@ -1,0 +1,51 @@
+// The book as the page asks about it: which sentences a paragraph has, in which chapter it stands.
+
+import { countUpTo } from "./order.ts";
+import type { Payload } from "./payload.ts";
+
+export class Book {
+  readonly title: string;
+  readonly sentences: string[];
+  readonly paragraphs: number[];
+  readonly chapters: { title: string; paragraph: number }[];
+
+  constructor(book: Payload["book"]) {
+    this.title = book.title;
+    this.sentences = book.sentences;
+    this.paragraphs = book.paragraphs;
+    this.chapters = book.chapters;
+  }
+
+  /** First sentence of a paragraph and the first of the next. */
+  sentencesOf(paragraph: number): [number, number] {
+    const end = this.paragraphs[paragraph + 1] ?? this.sentences.length;
+    return [this.paragraphs[paragraph], end];
+  }
+
+  paragraphOf(sentence: number): number {
+    return countUpTo(this.paragraphs.length, (p) => this.paragraphs[p], sentence) - 1;
+  }
+
+  /** The chapter of a paragraph; null for what stands before the first. */
+  chapterOf(paragraph: number): number | null {
+    const begun = countUpTo(this.chapters.length, (c) => this.chapters[c].paragraph, paragraph);
+    return begun === 0 ? null : begun - 1;
+  }
+
+  /** First sentence of a chapter and the first of the next. */
+  sentencesOfChapter(chapter: number): [number, number] {
+    const next = this.chapters[chapter + 1];
+    const end = next ? this.paragraphs[next.paragraph] : this.sentences.length;
+    return [this.paragraphs[this.chapters[chapter].paragraph], end];
+  }
+
+  /** The chapter's name, or its number where it has none. */
+  chapterTitle(chapter: number | null): string {
+    if (chapter === null) return "Before the first chapter";
+    return this.chapters[chapter].title.trim() || `Chapter ${chapter + 1}`;
+  }
+
+  chapterTitleOf(sentence: number): string {
+    return this.chapterTitle(this.chapterOf(this.paragraphOf(sentence)));
+  }
+}

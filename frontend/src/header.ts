@@ -1,0 +1,113 @@
+// The bar above: what this is, the search, and the tools.
+
+import type { App } from "./app.ts";
+import { element, icon, iconButton, setIcon } from "./dom.ts";
+import type { Theme } from "./memory.ts";
+import { clock, percent } from "./words.ts";
+
+const THEMES: { theme: Theme; icon: "half" | "sun" | "moon"; label: string }[] = [
+  { theme: "system", icon: "half", label: "Colours as the system (T)" },
+  { theme: "light", icon: "sun", label: "Light colours (T)" },
+  { theme: "dark", icon: "moon", label: "Dark colours (T)" },
+];
+
+export class Header {
+  readonly root: HTMLElement;
+  private readonly slider: HTMLInputElement;
+  private readonly sliderValue = element("output", { class: "slider-value" });
+  private readonly spoilers: HTMLButtonElement;
+  private readonly seen: HTMLButtonElement;
+  private readonly themeButton: HTMLButtonElement;
+
+  constructor(
+    private readonly app: App,
+    search: HTMLElement,
+    openReport: () => void,
+    openHelp: () => void,
+  ) {
+    this.slider = element("input", {
+      type: "range",
+      min: 0,
+      max: 100,
+      step: 5,
+      "aria-label": "Show only links at least this sure",
+      input: () => app.setThreshold(Number(this.slider.value) / 100),
+    });
+    this.spoilers = element(
+      "button",
+      { type: "button", class: "tool", "aria-pressed": "false", title: "Hide the book beyond what has been seen (S)", click: () => app.setSpoilers(!app.kept.hidesSpoilers) },
+      icon("eye"),
+      "No spoilers",
+    );
+    this.seen = element("button", { type: "button", class: "tool quiet", title: "Count the film as seen up to now, no further (H)", click: () => app.setSeenHere() });
+    this.themeButton = iconButton("half", "", () => this.nextTheme());
+    const tools = element(
+      "div",
+      { class: "tools", id: "tools" },
+      element("label", { class: "slider", title: "Only links at least this sure ([ and ])" }, "Sure", this.slider, this.sliderValue),
+      this.spoilers,
+      this.seen,
+      element("button", { type: "button", class: "tool", title: "How much of the book is in the film (R)", click: openReport }, icon("chart"), "Fidelity"),
+      this.themeButton,
+      element("button", { type: "button", class: "icon-button help-button", "aria-label": "Keys (?)", title: "Keys (?)", click: openHelp }, "?"),
+    );
+    this.root = element("header", { class: "bar" }, this.makeTitle(), search, this.makeMenu(tools), tools);
+    app.on("links", () => this.showThreshold());
+    app.on("veil", () => this.showSpoilers());
+    app.on("theme", () => this.showTheme());
+    this.showThreshold();
+    this.showSpoilers();
+    this.showTheme();
+  }
+
+  private makeTitle(): HTMLElement {
+    const { book, film } = this.app.payload;
+    const isSame = book.title.trim().toLowerCase() === film.title.trim().toLowerCase();
+    return element(
+      "p",
+      { class: "names" },
+      element("strong", {}, book.title || "The book"),
+      isSame ? element("span", {}, "book and film") : element("span", {}, film.title),
+    );
+  }
+
+  /** On a phone the tools hide behind a button. */
+  private makeMenu(tools: HTMLElement): HTMLElement {
+    const button = iconButton("menu", "Tools", () => {
+      const isOpen = tools.classList.toggle("open");
+      button.setAttribute("aria-expanded", String(isOpen));
+    });
+    button.classList.add("menu-button");
+    button.setAttribute("aria-expanded", "false");
+    button.setAttribute("aria-controls", "tools");
+    return button;
+  }
+
+  nextTheme(): void {
+    const index = THEMES.findIndex(({ theme }) => theme === this.app.theme);
+    this.app.setTheme(THEMES[(index + 1) % THEMES.length].theme);
+  }
+
+  private showThreshold(): void {
+    const { threshold } = this.app.kept;
+    this.slider.value = String(threshold * 100);
+    this.sliderValue.textContent = threshold === 0 ? "all" : `≥ ${percent(threshold)}`;
+    this.slider.setAttribute("aria-valuetext", threshold === 0 ? "all links" : `at least ${percent(threshold)}`);
+  }
+
+  private showSpoilers(): void {
+    const { hidesSpoilers, seen_s } = this.app.kept;
+    this.spoilers.setAttribute("aria-pressed", String(hidesSpoilers));
+    this.seen.hidden = !hidesSpoilers;
+    this.seen.textContent = `seen to ${clock(seen_s)}`;
+  }
+
+  private showTheme(): void {
+    const { theme } = this.app;
+    const entry = THEMES.find((item) => item.theme === theme) ?? THEMES[0];
+    document.documentElement.dataset.theme = theme;
+    setIcon(this.themeButton, entry.icon);
+    this.themeButton.setAttribute("aria-label", entry.label);
+    this.themeButton.title = entry.label;
+  }
+}

@@ -1,0 +1,108 @@
+// Keeping the reader's judgements: on the server, or in this browser for the one-file page.
+
+import { readItem, writeItem } from "./memory.ts";
+import { isJudgement, type Judgement, type PageLink, type Payload, type Revised, type Server } from "./payload.ts";
+
+export interface Judge {
+  judge(judgement: Judgement): Promise<Revised>;
+  undo(): Promise<Revised>;
+}
+
+/** A judgement that was not kept; the message is for the reader. */
+export class JudgeError extends Error {
+  constructor(
+    message: string,
+    /** What the server holds instead, where another page was ahead of this one. */
+    readonly revised: Revised | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** The link that a judgement makes of a link. */
+export function judgedLink(link: PageLink, judgement: Judgement): PageLink {
+  if (judgement.verdict === "match" && judgement.sentence !== null) {
+    return { sentence: judgement.sentence, score: 1, in_book: true };
+  }
+  return { sentence: link.sentence, score: 0, in_book: false };
+}
+
+/** Keeps judgements in a plain file beside the alignment, and solves the chain again. */
+export class ServerJudge implements Judge {
+  constructor(
+    private readonly server: Server,
+    private revision: number,
+  ) {}
+
+  judge(judgement: Judgement): Promise<Revised> {
+    return this.post(this.server.judge, { revision: this.revision, judgement });
+  }
+
+  undo(): Promise<Revised> {
+    return this.post(this.server.undo, { revision: this.revision });
+  }
+
+  private async post(address: string, body: unknown): Promise<Revised> {
+    let response: Response;
+    try {
+      response = await fetch(address, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    } catch {
+      throw new JudgeError("folioreel does not answer: is it still running? Nothing was changed.");
+    }
+    const answer = await response.json().catch(() => null);
+    if (response.status === 409 && answer?.links) {
+      this.revision = answer.revision;
+      throw new JudgeError("Another window was ahead; this page now shows its state. Judge again.", answer);
+    }
+    if (!response.ok || !answer?.links) {
+      throw new JudgeError(answer?.error ?? `The judgement was not kept (status ${response.status}).`);
+    }
+    this.revision = answer.revision;
+    return answer;
+  }
+}
+
+/** Keeps judgements in this browser; a link changes alone, there is no chain here. */
+export class LocalJudge implements Judge {
+  readonly judgements: Judgement[];
+
+  constructor(
+    private readonly payload: Payload,
+    private readonly key: string,
+  ) {
+    const kept = readItem(key);
+    const known = Array.isArray(kept) ? (kept as Judgement[]) : payload.judgements;
+    this.judgements = known.filter((judgement) => isJudgement(judgement, payload));
+  }
+
+  async judge(judgement: Judgement): Promise<Revised> {
+    this.judgements.push(judgement);
+    return this.keep([judgement.moment]);
+  }
+
+  async undo(): Promise<Revised> {
+    const last = this.judgements.pop();
+    return this.keep(last ? [last.moment] : []);
+  }
+
+  /** Every link that a judgement changed. */
+  revised(moments: number[] = this.judgements.map((judgement) => judgement.moment)): Revised {
+    const links = moments.map((moment): [number, PageLink] => {
+      const last = this.judgements.findLast((judgement) => judgement.moment === moment);
+      const link = this.payload.links[moment];
+      return [moment, last ? judgedLink(link, last) : link];
+    });
+    return { revision: this.judgements.length, judgements: [...this.judgements], links };
+  }
+
+  private keep(moments: number[]): Revised {
+    if (!writeItem(this.key, this.judgements)) {
+      throw new JudgeError("The browser keeps nothing for this page: save the judgements as a file.", this.revised(moments));
+    }
+    return this.revised(moments);
+  }
+}

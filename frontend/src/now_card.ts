@@ -1,0 +1,98 @@
+// Where the book is now, how sure that is, and what the reader can say about it.
+
+import type { App } from "./app.ts";
+import { element, icon, type Icon } from "./dom.ts";
+import { percent, sureness } from "./words.ts";
+
+function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
+  return element("button", { type: "button", class: "action", title, click: act }, icon(name), text);
+}
+
+export class NowCard {
+  readonly root: HTMLElement;
+  private readonly chapter = element("p", { class: "place-chapter" });
+  private readonly sure = element("p", { class: "place-sure" });
+  private readonly meter = element("span", { class: "meter", "aria-hidden": "true" }, element("span"));
+  private readonly confirm: HTMLButtonElement;
+  private readonly reject: HTMLButtonElement;
+  private readonly here: HTMLButtonElement;
+  private readonly undo: HTMLButtonElement;
+  private readonly save: HTMLButtonElement;
+
+  constructor(private readonly app: App) {
+    this.confirm = action("check", "Right", "This link is right (Y)", () => void app.confirm());
+    this.reject = action("cross", "Not in the book", "This moment is not in the book (X)", () => void app.reject());
+    this.here = action("link", "Link here", "Link this moment to the picked sentence (L)", () => void app.linkTo(app.picked));
+    this.undo = action("undo", "Undo", "Undo the last judgement (U)", () => void app.undo());
+    this.save = action("save", "Save judgements", "Save your judgements as a file", () => this.saveFile());
+    const actions = element(
+      "div",
+      { class: "actions", role: "group", "aria-label": "Correct this link" },
+      this.confirm,
+      this.reject,
+      this.here,
+      this.undo,
+      this.save,
+    );
+    const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure));
+    this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions);
+    app.on(["moment", "links", "veil", "picked"], () => this.show());
+    this.show();
+  }
+
+  private show(): void {
+    const { app } = this;
+    const { moment } = app;
+    const link = moment === null ? null : app.links[moment];
+    const isHidden = link !== null && link.in_book && link.sentence > app.veil;
+    const shown = app.link;
+    this.root.classList.toggle("is-absent", shown === null);
+    this.root.classList.toggle("is-judged", moment !== null && app.judged.has(moment));
+    this.chapter.textContent = shown ? app.book.chapterTitleOf(shown.sentence) : this.absence(isHidden);
+    this.sure.textContent = this.sureText(isHidden);
+    (this.meter.firstElementChild as HTMLElement).style.width = shown ? percent(shown.score).replace(" ", "") : "0";
+    this.confirm.disabled = link === null || isHidden;
+    this.reject.disabled = link === null;
+    this.here.disabled = link === null || app.picked === null;
+    this.undo.disabled = !app.canUndo;
+    this.save.hidden = app.payload.server !== null || !app.canUndo;
+  }
+
+  private absence(isHidden: boolean): string {
+    if (this.app.moment === null) return "The film has not begun";
+    if (isHidden) return "Hidden: not seen yet";
+    return this.app.links[this.app.moment].in_book ? "Not sure enough to show" : "Not in the book";
+  }
+
+  private sureText(isHidden: boolean): string {
+    const { app } = this;
+    if (app.moment === null || isHidden) return "";
+    const judgement = app.judged.get(app.moment);
+    const link = app.links[app.moment];
+    if (judgement) {
+      if (judgement.verdict === "none") return "You said so";
+      const moved = judgement.sentence !== app.payload.links[app.moment].sentence;
+      return moved ? "You linked it here" : "You confirmed it";
+    }
+    const silent = app.payload.moments[app.moment].text === "" ? ", nobody speaks" : "";
+    if (!link.in_book) return `Best guess ${percent(link.score)}${silent}`;
+    return `${sureness(link.score)}, ${percent(link.score)}${silent}`;
+  }
+
+  /** The judgements of the one-file page, as a file for the reader to keep. */
+  private saveFile(): void {
+    const { payload, judged } = this.app;
+    const judgements = [...judged.values()].sort((a, b) => a.moment - b.moment);
+    const file = {
+      format: "folioreel-judgements",
+      version: 1,
+      book: payload.book.title,
+      film: payload.film.title,
+      judgements,
+    };
+    const blob = new Blob([`${JSON.stringify(file, null, 1)}\n`], { type: "application/json" });
+    const link = element("a", { href: URL.createObjectURL(blob), download: "judgements.json" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+}

@@ -1,0 +1,75 @@
+// One paragraph of the book as elements, with its chapter head and the time of its first link.
+
+import type { App } from "./app.ts";
+import { element } from "./dom.ts";
+import { clock, percent } from "./words.ts";
+
+/** “Chapter Six: Tarpaulin” as its number and its name; a title without both stays whole. */
+export function splitTitle(title: string): [string | null, string] {
+  const parts = /^((?:chapter|part|book|letter|kapitel|chapitre)\s+[\w-]+|[ivxlc]+|\d+)\s*[.:–—-]\s+(.+)$/i.exec(title);
+  return parts ? [parts[1], parts[2]] : [null, title];
+}
+
+function head(app: App, paragraph: number): HTMLElement[] {
+  const { book } = app;
+  const heads: HTMLElement[] = [];
+  if (paragraph === 0 && book.title) heads.push(element("h1", { class: "title" }, book.title));
+  const chapter = book.chapterOf(paragraph);
+  if (chapter !== null && book.chapters[chapter].paragraph === paragraph) {
+    const [label, title] = splitTitle(book.chapterTitle(chapter));
+    heads.push(element("h2", { class: "chapter" }, label && element("span", { class: "chapter-label" }, label, " "), title));
+  }
+  return heads;
+}
+
+/** A paragraph's element; sentences beyond the veil are left out of it. */
+export function makeParagraph(app: App, paragraph: number): HTMLElement {
+  const text = element("p");
+  const [first, end] = app.book.sentencesOf(paragraph);
+  for (let j = first; j < Math.min(end, app.veil + 1); j++) {
+    text.append(element("span", { class: "sentence", "data-sentence": j }, app.book.sentences[j]), " ");
+  }
+  const item = element("div", { class: "item", "data-paragraph": paragraph }, ...head(app, paragraph), text);
+  decorate(app, item);
+  return item;
+}
+
+export function sentencesIn(item: HTMLElement): HTMLElement[] {
+  return [...item.querySelectorAll<HTMLElement>(".sentence")];
+}
+
+/** Shows links, the current passage and the picked sentence on a paragraph that is there. */
+export function decorate(app: App, item: HTMLElement): void {
+  const now = app.link?.sentence ?? -1;
+  let time_s: number | null = null;
+  let hasNow = false;
+  for (const span of sentencesIn(item)) {
+    const j = Number(span.dataset.sentence);
+    const moments = app.momentsOf.get(j);
+    decorateLink(app, span, moments);
+    const isNow = j === now;
+    hasNow ||= isNow;
+    span.classList.toggle("now", isNow);
+    span.classList.toggle("picked", j === app.picked);
+    span.tabIndex = j === app.picked || (app.picked === null && isNow) ? 0 : -1;
+    if (moments && time_s === null) time_s = app.payload.moments[moments[0]].start_s;
+  }
+  item.classList.toggle("has-now", hasNow);
+  if (time_s === null) delete item.dataset.time;
+  else item.dataset.time = clock(time_s);
+}
+
+function decorateLink(app: App, span: HTMLElement, moments: number[] | undefined): void {
+  if (!moments) {
+    span.classList.remove("linked", "silent", "unsure");
+    for (const name of ["role", "aria-description"]) span.removeAttribute(name);
+    return;
+  }
+  const first = app.payload.moments[moments[0]];
+  const score = Math.max(...moments.map((i) => app.links[i].score));
+  span.classList.add("linked");
+  span.classList.toggle("silent", moments.every((i) => app.payload.moments[i].text === ""));
+  span.classList.toggle("unsure", score < 0.5);
+  span.setAttribute("role", "link");
+  span.setAttribute("aria-description", `in the film at ${clock(first.start_s)}, ${percent(score)} sure`);
+}

@@ -1,0 +1,146 @@
+// The search field and what it finds, book and subtitles together (an ARIA combobox).
+
+import type { App } from "./app.ts";
+import { element, icon } from "./dom.ts";
+import { type Match, SearchIndex } from "./search.ts";
+import { clock, counted } from "./words.ts";
+
+const LIMIT = 100;
+const CONTEXT = 60;
+
+export class SearchView {
+  readonly root: HTMLElement;
+  readonly input: HTMLInputElement;
+  private readonly list = element("div", { class: "found-list", role: "listbox", id: "found", "aria-label": "Found" });
+  private readonly panel: HTMLElement;
+  private readonly status = element("p", { class: "found-status", role: "status" });
+  private readonly book: SearchIndex;
+  private readonly film: SearchIndex;
+  private options: { node: HTMLElement; act: () => void }[] = [];
+  private active = -1;
+
+  constructor(
+    private readonly app: App,
+    private readonly showSentence: (sentence: number) => void,
+  ) {
+    this.book = new SearchIndex(app.book.sentences);
+    this.film = new SearchIndex(app.payload.moments.map((moment) => moment.text));
+    this.input = element("input", {
+      type: "search",
+      role: "combobox",
+      placeholder: "Search book and film",
+      "aria-label": "Search book and subtitles",
+      "aria-autocomplete": "list",
+      "aria-expanded": "false",
+      "aria-controls": "found",
+      autocomplete: "off",
+      spellcheck: "false",
+      input: () => this.search(),
+      focus: () => this.search(),
+      keydown: (event: KeyboardEvent) => this.onKey(event),
+    });
+    this.panel = element("div", { class: "found", hidden: true }, this.status, this.list);
+    // Keeps the focus in the field, so that a press on a result is not first a loss of focus.
+    this.panel.addEventListener("mousedown", (event) => event.preventDefault());
+    this.root = element("div", { class: "search", role: "search" }, icon("search"), this.input, this.panel);
+    this.root.addEventListener("focusout", () => this.close());
+    app.on("veil", () => this.panel.hidden || this.search());
+  }
+
+  private close(): void {
+    this.panel.hidden = true;
+    this.input.setAttribute("aria-expanded", "false");
+    this.setActive(-1);
+  }
+
+  private search(): void {
+    const { app } = this;
+    const query = this.input.value.trim();
+    if (query.length < 2) return this.close();
+    const { hidesSpoilers, seen_s } = app.kept;
+    const inBook = this.book.find(query, LIMIT, (j) => j <= app.veil);
+    const inFilm = this.film.find(query, LIMIT, (i) => !hidesSpoilers || app.payload.moments[i].start_s <= seen_s);
+    this.options = [];
+    this.list.replaceChildren();
+    this.addGroup("Book", inBook.matches, (match) => this.bookOption(match));
+    this.addGroup("Film", inFilm.matches, (match) => this.filmOption(match));
+    const total = inBook.total + inFilm.total;
+    this.status.textContent =
+      total === 0
+        ? `Nothing found${hidesSpoilers ? " in what has been seen" : ""}.`
+        : `${counted(inBook.total, "sentence", "sentences")} of the book, ${counted(inFilm.total, "line", "lines")} of the film`;
+    this.panel.hidden = false;
+    this.input.setAttribute("aria-expanded", "true");
+    this.setActive(-1);
+  }
+
+  private addGroup(name: string, matches: Match[], make: (match: Match) => [HTMLElement, () => void]): void {
+    if (matches.length === 0) return;
+    const group = element("div", { role: "group", "aria-label": name });
+    group.append(element("p", { class: "found-head", "aria-hidden": "true" }, name));
+    for (const match of matches) {
+      const [node, act] = make(match);
+      node.id = `found-${this.options.length}`;
+      node.addEventListener("click", () => this.choose(act));
+      this.options.push({ node, act });
+      group.append(node);
+    }
+    this.list.append(group);
+  }
+
+  private bookOption(match: Match): [HTMLElement, () => void] {
+    const { book } = this.app;
+    const node = this.option(book.chapterTitleOf(match.index), book.sentences[match.index], match);
+    node.classList.add("of-book");
+    return [node, () => this.showSentence(match.index)];
+  }
+
+  private filmOption(match: Match): [HTMLElement, () => void] {
+    const moment = this.app.payload.moments[match.index];
+    return [this.option(clock(moment.start_s), moment.text, match), () => this.app.goTo(match.index)];
+  }
+
+  private option(place: string, text: string, { ranges }: Match): HTMLElement {
+    const line = element("span", { class: "found-text", dir: "auto" });
+    const start = Math.max(0, (ranges[0]?.[0] ?? 0) - CONTEXT);
+    let at = start;
+    if (start > 0) line.append("…");
+    for (const [from, to] of ranges) {
+      line.append(text.slice(at, from), element("mark", {}, text.slice(from, to)));
+      at = to;
+    }
+    line.append(text.slice(at));
+    return element("div", { role: "option", class: "found-option", "aria-selected": "false" }, line, element("span", { class: "found-place" }, place));
+  }
+
+  private setActive(index: number): void {
+    this.options[this.active]?.node.setAttribute("aria-selected", "false");
+    this.active = index;
+    const node = this.options[index]?.node;
+    if (!node) return this.input.removeAttribute("aria-activedescendant");
+    node.setAttribute("aria-selected", "true");
+    node.scrollIntoView({ block: "nearest" });
+    this.input.setAttribute("aria-activedescendant", node.id);
+  }
+
+  private choose(act: () => void): void {
+    this.input.blur();
+    this.close();
+    act();
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const count = this.options.length;
+    if (event.key === "Escape") {
+      if (this.panel.hidden) this.input.blur();
+      this.close();
+    } else if (event.key === "Enter" && !this.panel.hidden && count > 0) {
+      this.choose(this.options[Math.max(0, this.active)].act);
+    } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && count > 0) {
+      if (this.panel.hidden) this.search();
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      this.setActive((this.active + step + (this.active < 0 && step < 0 ? 1 : 0) + count) % count);
+    } else return;
+    event.preventDefault();
+  }
+}

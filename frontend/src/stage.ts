@@ -1,0 +1,177 @@
+// The film: its picture (or what stands for it), the controls, and what is being said.
+
+import type { App } from "./app.ts";
+import { element, iconButton, setIcon } from "./dom.ts";
+import { shotAt } from "./follow.ts";
+import { ClockPlayer, VideoPlayer } from "./player.ts";
+import { clock } from "./words.ts";
+
+const RATES = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
+/** A subtitle stays a little longer than it is spoken. */
+const LINGER_S = 0.4;
+
+export class Stage {
+  readonly root: HTMLElement;
+  readonly screen: HTMLElement;
+  private readonly still = element("img", { alt: "", class: "still", hidden: true });
+  private readonly card = element("p", { class: "title-card", hidden: true });
+  private readonly picker: HTMLElement;
+  private readonly playButton: HTMLButtonElement;
+  private readonly muteButton: HTMLButtonElement;
+  private readonly time = element("span", { class: "time" });
+  private readonly rate: HTMLSelectElement;
+  private readonly subtitle = element("p", { class: "subtitle", dir: "auto" });
+  private video: HTMLVideoElement | null = null;
+  private isClock = true;
+  private shot: number | null = -1;
+  private spoken = "";
+
+  constructor(private readonly app: App) {
+    this.playButton = iconButton("play", "Play (space)", () => app.togglePlay());
+    this.playButton.classList.add("play");
+    this.muteButton = iconButton("sound", "Mute (M)", () => this.toggleMute());
+    this.rate = element(
+      "select",
+      { "aria-label": "Speed", title: "Speed (< and >)", change: () => app.setRate(Number(this.rate.value)) },
+      ...RATES.map((rate) => element("option", { value: rate }, `${rate}×`)),
+    );
+    this.picker = this.makePicker();
+    this.screen = element(
+      "div",
+      { class: "screen", click: () => this.onScreenClick() },
+      this.still,
+      this.card,
+      this.picker,
+    );
+    this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.makeControls(), this.subtitle);
+    app.on("player", () => this.showPlayer());
+    app.on("time", () => this.showTime());
+    const { server } = app.payload;
+    if (server?.video) this.useVideo(server.video);
+    this.showPlayer();
+    this.showTime();
+  }
+
+  private makeControls(): HTMLElement {
+    const { app } = this;
+    return element(
+      "div",
+      { class: "controls", role: "group", "aria-label": "Playing" },
+      iconButton("previous", "Previous moment in the book (B)", () => app.stepInBook(-1)),
+      this.playButton,
+      iconButton("next", "Next moment in the book (N)", () => app.stepInBook(1)),
+      this.time,
+      this.rate,
+      this.muteButton,
+      iconButton("full", "Full screen (F)", () => this.toggleFull()),
+    );
+  }
+
+  private makePicker(): HTMLElement {
+    const { film, server } = this.app.payload;
+    const input = element("input", {
+      type: "file",
+      accept: "video/*,.mkv,.mp4,.webm,.mov,.avi,.m4v",
+      class: "visually-hidden",
+      "aria-label": "Choose the film’s file",
+      change: () => {
+        const file = input.files?.[0];
+        if (file) this.useVideo(URL.createObjectURL(file));
+      },
+    });
+    const name = film.file_name ? `“${film.file_name}”` : "the film’s file";
+    const choose = element("button", { type: "button", click: () => input.click() }, `Choose ${name}`);
+    const picker = element("div", { class: "picker", click: (event: MouseEvent) => event.stopPropagation() }, choose, input);
+    picker.append(element("p", {}, "or play without it, on a clock"));
+    picker.hidden = server !== null || film.file_name === null;
+    input.tabIndex = -1;
+    return picker;
+  }
+
+  /** Shows a video; where the browser cannot, the clock goes on. */
+  private useVideo(address: string): void {
+    this.video?.remove();
+    const video = element("video", { playsinline: true, preload: "auto", "aria-label": "Film" });
+    this.video = video;
+    video.addEventListener("error", () => this.onVideoError(video));
+    video.addEventListener("loadedmetadata", () => {
+      if (this.video !== video) return;
+      this.isClock = false;
+      this.picker.hidden = this.still.hidden = this.card.hidden = true;
+      this.app.setPlayer(new VideoPlayer(video, () => this.app.playerChanged()));
+    });
+    video.src = address;
+    this.screen.prepend(video);
+  }
+
+  private onVideoError(video: HTMLVideoElement): void {
+    if (this.video !== video) return;
+    video.remove();
+    this.video = null;
+    const { film, server } = this.app.payload;
+    this.picker.hidden = server !== null || film.file_name === null;
+    if (!this.isClock) {
+      this.isClock = true;
+      this.app.setPlayer(new ClockPlayer(film.duration_s, () => this.app.playerChanged()));
+    }
+    this.app.say("The browser cannot play this video. The page goes on without it, on a clock.");
+    this.shot = -1;
+    this.showTime();
+  }
+
+  private onScreenClick(): void {
+    if (getSelection()?.isCollapsed !== false) this.app.togglePlay();
+  }
+
+  toggleMute(): void {
+    if (!this.video) return;
+    this.video.muted = !this.video.muted;
+    setIcon(this.muteButton, this.video.muted ? "mute" : "sound");
+    this.muteButton.setAttribute("aria-pressed", String(this.video.muted));
+  }
+
+  toggleFull(): void {
+    if (document.fullscreenElement) void document.exitFullscreen();
+    else this.root.requestFullscreen?.().catch(() => this.app.say("The browser does not allow full screen."));
+  }
+
+  private showPlayer(): void {
+    const { isPlaying, rate } = this.app.player;
+    setIcon(this.playButton, isPlaying ? "pause" : "play");
+    const label = isPlaying ? "Pause (space)" : "Play (space)";
+    this.playButton.setAttribute("aria-label", label);
+    this.playButton.title = label;
+    if (![...this.rate.options].some((option) => Number(option.value) === rate)) {
+      this.rate.append(element("option", { value: rate }, `${rate}×`));
+    }
+    this.rate.value = String(rate);
+    this.muteButton.hidden = this.isClock;
+  }
+
+  private showTime(): void {
+    const { app } = this;
+    const text = `${clock(app.time_s)} / ${clock(app.payload.film.duration_s)}`;
+    if (this.time.textContent !== text) this.time.textContent = text;
+    const moment = app.moment === null ? null : app.payload.moments[app.moment];
+    const spoken = moment && app.time_s <= moment.end_s + LINGER_S ? moment.text : "";
+    if (spoken !== this.spoken) {
+      this.spoken = spoken;
+      this.subtitle.textContent = spoken;
+    }
+    if (this.isClock) this.showStill(spoken);
+  }
+
+  /** Without the film: the shot's thumbnail, or the line that is spoken as a title card. */
+  private showStill(spoken: string): void {
+    const { film, thumbnails } = this.app.payload;
+    const shot = shotAt(film.shots, this.app.time_s);
+    if (shot !== this.shot) {
+      this.shot = shot;
+      const picture = shot === null ? null : (thumbnails[shot] ?? null);
+      this.still.hidden = picture === null;
+      if (picture !== null) this.still.src = picture;
+    }
+    this.card.hidden = !this.still.hidden;
+    if (!this.card.hidden) this.card.textContent = spoken || "· · ·";
+  }
+}

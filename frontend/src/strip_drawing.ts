@@ -1,0 +1,217 @@
+// Drawing the strip: lines that rarely change on one canvas, what moves on another above it.
+
+import type { App } from "./app.ts";
+import { element } from "./dom.ts";
+import { countUpTo } from "./order.ts";
+import { clock } from "./words.ts";
+
+export const RULER_PX = 18;
+const SHELF_PX = 22;
+const NEAR_PX = 6;
+const FONT = "11px system-ui, sans-serif";
+const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+const COLOURS = ["spoken", "silent", "judged", "lit", "faint", "shelf", "shelf-ink"] as const;
+
+export class StripDrawing {
+  readonly base = element("canvas", { "aria-hidden": "true" });
+  readonly top = element("canvas", { "aria-hidden": "true" });
+  width_px = 0;
+  height_px = 0;
+  hovered: number | null = null;
+  private colours: Record<string, string> = {};
+  private isDirty = true;
+  private frame = 0;
+
+  constructor(
+    private readonly app: App,
+    private readonly board: HTMLElement,
+  ) {
+    board.append(this.base, this.top);
+    app.on(["links", "veil", "axes"], () => this.redraw());
+    app.on("theme", () => this.readColours());
+    app.on(["time", "moment"], () => this.draw());
+    new ResizeObserver(() => this.onResize()).observe(board);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.readColours());
+  }
+
+  // ---- where things are
+
+  filmX(time_s: number): number {
+    return this.app.filmAxis.toPixel(time_s, this.width_px);
+  }
+
+  bookX(sentence: number): number {
+    return this.app.bookAxis.toPixel(sentence + 0.5, this.width_px);
+  }
+
+  get bottom_px(): number {
+    return this.height_px - SHELF_PX;
+  }
+
+  /** The moment whose line passes near a point. */
+  momentNear(x: number, y: number): number | null {
+    if (y < RULER_PX || y > this.bottom_px + 4) return null;
+    const { moments } = this.app.payload;
+    const u = (y - RULER_PX) / (this.bottom_px - RULER_PX);
+    const s = curveShare(u);
+    let best: number | null = null;
+    let bestDistance = NEAR_PX;
+    moments.forEach((moment, i) => {
+      const link = this.app.shownLink(i);
+      if (!link) return;
+      const at = this.filmX(moment.start_s) * (1 - s) + this.bookX(link.sentence) * s;
+      const distance = Math.abs(at - x);
+      if (distance < bestDistance) [best, bestDistance] = [i, distance];
+    });
+    return best;
+  }
+
+  // ---- drawing
+
+  readColours(): void {
+    const style = getComputedStyle(this.board);
+    for (const name of COLOURS) {
+      this.colours[name] = style.getPropertyValue(`--strip-${name}`).trim();
+    }
+    this.redraw();
+  }
+
+  private onResize(): void {
+    const { clientWidth, clientHeight } = this.board;
+    [this.width_px, this.height_px] = [clientWidth, clientHeight];
+    for (const canvas of [this.base, this.top]) {
+      canvas.width = Math.round(clientWidth * devicePixelRatio);
+      canvas.height = Math.round(clientHeight * devicePixelRatio);
+    }
+    this.readColours();
+  }
+
+  /** Draws all of it again, lines that did not move too. */
+  redraw(): void {
+    this.isDirty = true;
+    this.draw();
+  }
+
+  /** Draws what moves, once before the next frame, however often it is asked. */
+  draw(): void {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      if (this.width_px === 0 || this.height_px === 0) return;
+      if (this.isDirty) this.drawBase();
+      this.isDirty = false;
+      this.drawTop();
+    });
+  }
+
+  private clean(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+    const context = canvas.getContext("2d")!;
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.clearRect(0, 0, this.width_px, this.height_px);
+    return context;
+  }
+
+  private drawBase(): void {
+    const context = this.clean(this.base);
+    this.drawShelf(context);
+    this.drawRuler(context);
+    const { moments } = this.app.payload;
+    for (let i = 0; i < moments.length; i++) {
+      const link = this.app.shownLink(i);
+      if (!link) continue;
+      const kind = this.app.judged.has(i) ? "judged" : moments[i].text === "" ? "silent" : "spoken";
+      context.globalAlpha = 0.08 + 0.42 * link.score ** 2;
+      this.drawLine(context, i, link.sentence, this.colours[kind], 1);
+    }
+    context.globalAlpha = 1;
+  }
+
+  private drawLine(context: CanvasRenderingContext2D, moment: number, sentence: number, colour: string, width: number): void {
+    const x0 = this.filmX(this.app.payload.moments[moment].start_s);
+    const x1 = this.bookX(sentence);
+    if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > this.width_px) return;
+    const middle = (RULER_PX + this.bottom_px) / 2;
+    context.beginPath();
+    context.moveTo(x0, RULER_PX);
+    context.bezierCurveTo(x0, middle, x1, middle, x1, this.bottom_px);
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.stroke();
+  }
+
+  /** The book's axis: its chapters, side by side. */
+  private drawShelf(context: CanvasRenderingContext2D): void {
+    const { book, veil } = this.app;
+    context.font = FONT;
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    const top = this.bottom_px + 2;
+    const bottom = this.height_px;
+    const count = Math.max(1, book.chapters.length);
+    for (let c = 0; c < count; c++) {
+      const [first, end] = book.chapters.length ? book.sentencesOfChapter(c) : [0, book.sentences.length];
+      const shown = Math.min(end, veil + 1);
+      if (shown <= first) break;
+      const left = Math.max(0, this.app.bookAxis.toPixel(first, this.width_px));
+      const right = Math.min(this.width_px, this.app.bookAxis.toPixel(shown, this.width_px));
+      if (right - left <= 0) continue;
+      context.fillStyle = this.colours.shelf;
+      context.fillRect(left, top, Math.max(1, right - left - 1), bottom - top);
+      if (book.chapters.length === 0) continue;
+      const title = book.chapterTitle(c);
+      const label = [title, String(c + 1)].find((text) => context.measureText(text).width < right - left - 8);
+      context.fillStyle = this.colours["shelf-ink"];
+      if (label) context.fillText(label, left + 4, (top + bottom) / 2 + 0.5);
+    }
+  }
+
+  private drawRuler(context: CanvasRenderingContext2D): void {
+    const { filmAxis } = this.app;
+    // The smallest step that leaves room for its label.
+    const tooSmall = countUpTo(STEPS_S.length, (k) => STEPS_S[k], (filmAxis.span / this.width_px) * 64);
+    const step = STEPS_S[Math.min(STEPS_S.length - 1, tooSmall)];
+    context.fillStyle = this.colours.faint;
+    context.font = FONT;
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    for (let time_s = Math.ceil(filmAxis.start / step) * step; time_s <= filmAxis.end; time_s += step) {
+      const x = this.filmX(time_s);
+      context.fillRect(Math.round(x), RULER_PX - 5, 1, 5);
+      const label = clock(time_s);
+      if (x + context.measureText(label).width + 4 < this.width_px) context.fillText(label, x + 4, RULER_PX / 2 - 1);
+    }
+  }
+
+  /** What moves: the hovered line, the current link with its handle, the film's place. */
+  private drawTop(): void {
+    const context = this.clean(this.top);
+    const { app } = this;
+    const hovered = this.hovered === null ? null : app.shownLink(this.hovered);
+    if (hovered && this.hovered !== null) this.drawLine(context, this.hovered, hovered.sentence, this.colours.lit, 1.5);
+    const x = this.filmX(app.time_s);
+    context.fillStyle = this.colours.lit;
+    context.fillRect(Math.round(x) - 0.5, 0, 1.5, RULER_PX);
+    if (!app.link || app.moment === null) return;
+    context.shadowColor = this.colours.lit;
+    context.shadowBlur = 8;
+    this.drawLine(context, app.moment, app.link.sentence, this.colours.lit, 2.2);
+    context.beginPath();
+    context.arc(this.bookX(app.link.sentence), this.bottom_px, 5, 0, 7);
+    context.fill();
+    context.shadowBlur = 0;
+  }
+}
+
+/** How far across a line has come at a share of its way down (its curve's x by its y). */
+export function curveShare(u: number): number {
+  // The Bézier has y(t) = 1.5t(1-t)² + 1.5t²(1-t) + t³ and x(t) = 3t²(1-t) + t³; solve for t.
+  let low = 0;
+  let high = 1;
+  for (let k = 0; k < 20; k++) {
+    const t = (low + high) / 2;
+    const y = 1.5 * t * (1 - t) ** 2 + 1.5 * t * t * (1 - t) + t ** 3;
+    if (y < u) low = t;
+    else high = t;
+  }
+  return 3 * low * low * (1 - low) + low ** 3;
+}

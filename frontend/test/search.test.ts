@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fold, SearchIndex } from "../src/search.ts";
+
+const all = () => true;
+
+test("folding keeps every character in its place", () => {
+  assert.equal(fold("Élan, “naïve”"), 'elan, "naive"');
+  for (const text of ["İstanbul ß ﬁ", "e\u0301", "🙂 emoji", "Straße — 5"]) {
+    assert.equal(fold(text).length, text.length);
+  }
+});
+
+test("a phrase comes before its words apart", () => {
+  const index = new SearchIndex(["The sea was dark.", "Dark sea. A dark sea!", "Nothing", "DARK   horse"]);
+  const found = index.find("dark  sea", 10, all);
+  assert.deepEqual(found.matches.map((match) => match.index), [1, 0]);
+  assert.deepEqual(found.matches[0].ranges, [[0, 8], [12, 20]]);
+  assert.deepEqual(found.matches[1].ranges, [[4, 7], [12, 16]]);
+  assert.equal(found.total, 2);
+});
+
+test("quotes and case do not matter, hidden texts are never found, the limit keeps the total", () => {
+  const index = new SearchIndex(["I don’t know", "don't", "DON'T!"]);
+  assert.equal(index.find("don’t", 10, all).total, 3);
+  const few = index.find("don't", 1, all);
+  assert.equal(few.matches.length, 1);
+  assert.equal(few.total, 3);
+  assert.deepEqual(index.find("don't", 10, (k) => k !== 1).matches.map((m) => m.index), [0, 2]);
+  assert.equal(index.find("   ", 10, all).total, 0);
+});
