@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,16 @@ class DrawnTrack:
     language: str = "eng"
     title: str = ""
     disposition: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coding:
+    """How the pictures are coded."""
+
+    codec: str = "mpeg4"
+    pixel_format: str = "yuv420p"
+    pixel_shape: Fraction = Fraction(1)
+    options: dict[str, str] = field(default_factory=dict)
 
 
 def scene(seed: int, width: int = WIDTH, height: int = HEIGHT) -> Picture:
@@ -66,11 +76,13 @@ def draw_film(
     times_ms: Sequence[int] | None = None,
     rotation: int = 0,
     metadata: dict[str, str] | None = None,
+    coding: Coding | None = None,
 ) -> Path:
     """Write a video; `times_ms` gives each frame its own time."""
+    coding = coding or Coding()
     with av.open(str(path), "w") as container:
         container.metadata.update(metadata or {})
-        stream: Any = container.add_stream("mpeg4", rate=RATE)
+        stream: Any = container.add_stream(coding.codec, rate=RATE, options=coding.options)
         stream.bit_rate = 2_000_000
         stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
         packets: list[tuple[float, Any]] = []
@@ -78,7 +90,8 @@ def draw_film(
         for number, picture in enumerate(pictures):
             if number == 0:
                 stream.height, stream.width = picture.shape[:2]
-                stream.pix_fmt = "yuv420p"
+                stream.pix_fmt = coding.pixel_format
+                stream.codec_context.sample_aspect_ratio = coding.pixel_shape
                 if rotation:
                     stream.set_display_rotation(rotation)
                 container.start_encoding()

@@ -5,10 +5,15 @@ A container owns flat tuples; divisions are ranges of indices, so nothing points
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Kind = Literal["dialogue", "visual"]
 
@@ -79,6 +84,17 @@ class Shot:
     end_s: float
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShotFeatures:
+    """What a network saw in each shot: the mean over some of its frames."""
+
+    network: str
+    fingerprint: str
+    """A hash of the network: vectors of different networks cannot be compared."""
+    vectors: Mapping[str, NDArray[np.float16]]
+    """By kind, `visual` and `scene`: (shots, units); zeros where no frame could be seen."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Subtitle:
     """One spoken sentence with its own time."""
@@ -121,6 +137,8 @@ class Film:
     sha256: str | None = None
     notes: tuple[str, ...] = ()
     """What the reader chose or noticed, in words for the user."""
+    features: ShotFeatures | None = field(default=None, compare=False, repr=False)
+    """What the shots look like, where that was asked for."""
 
     @cached_property
     def moments(self) -> tuple[Moment, ...]:

@@ -13,13 +13,15 @@ from folioreel.ingest.source import decode_text, file_sha256, read_head
 from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.video.container import find_video_stream, length_s, open_container
+from folioreel.ingest.video.scan_cache import scan_cached
 from folioreel.ingest.video.shot_detectors import DetectorName
-from folioreel.ingest.video.shots import scan_video
+from folioreel.ingest.video.shots import VideoScan, scan_video
 from folioreel.ingest.video.sidecar import find_sidecar
 from folioreel.ingest.video.sync import check_times
 from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
+from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
-from folioreel.types import Film, Shot
+from folioreel.types import Film
 
 _RELEASE_WORDS = re.compile(
     r"[\s._(\[-]+(?:(?:19|20)\d\d\b|\d{3,4}[pi]\b|dvd|blu-?ray|brrip|web-?(?:dl|rip)|hdtv|x26[45]|xvid)"
@@ -43,6 +45,8 @@ def load_film(
     shots: bool = True,
     detector: DetectorName = "adaptive",
     progress: ProgressCallback | None = None,
+    *,
+    encoder: FrameEncoder | None = None,
 ) -> Film:
     """Read a film.
 
@@ -54,6 +58,8 @@ def load_film(
         shots: Whether to find the video's shots, which takes a pass over all its pictures.
         detector: What finds them: `adaptive`, or `transnetv2` where that package is installed.
         progress: Told how far each stage has come.
+        encoder: What looks at the shots, such as `load_frame_features()`; its vectors become
+            `Film.features`, and are kept in the cache.
 
     Raises:
         InputError: A file is missing, broken or empty, or the subtitles are pictures of text.
@@ -64,7 +70,15 @@ def load_film(
         if subtitles is not None:
             raise InputError("is a subtitle file itself; leave --subtitles away", path)
         return _load_subtitles_alone(path)
-    return _load_video(path, subtitles, detector if shots else None, progress)
+    facts = _read_facts(path)
+    dialogue, notes = _find_dialogue(path, subtitles, facts, progress)
+    sha256 = file_sha256(path)
+    scan = None
+    if shots and encoder is not None:
+        scan = scan_cached(path, sha256, detector, encoder, progress)
+    elif shots:
+        scan = scan_video(path, progress, detector)
+    return _build_film(path, sha256, facts, scan, dialogue, notes)
 
 
 def is_film(path: Path | str) -> bool:
@@ -102,19 +116,17 @@ def _is_subtitle_file(path: Path) -> bool:
     return True
 
 
-def _load_video(
+def _build_film(
     path: Path,
-    wanted: Path | int | str | None,
-    detector: DetectorName | None,
-    progress: ProgressCallback | None,
+    sha256: str,
+    facts: _VideoFacts,
+    scan: VideoScan | None,
+    dialogue: Dialogue | None,
+    notes: list[str],
 ) -> Film:
-    facts = _read_facts(path)
-    dialogue, notes = _find_dialogue(path, wanted, facts, progress)
-    shots: tuple[Shot, ...] = ()
     duration_s = facts.duration_s
-    if detector is not None:
-        scan = scan_video(path, progress, detector)
-        shots, duration_s = scan.shots, scan.end_s
+    if scan is not None:
+        duration_s = scan.end_s
         notes += scan.notes
     if dialogue is not None:
         whole_s = max(facts.duration_s, duration_s)
@@ -124,12 +136,13 @@ def _load_video(
     return Film(
         title=facts.title,
         duration_s=duration_s,
-        shots=shots,
+        shots=scan.shots if scan is not None else (),
         subtitles=dialogue.subtitles if dialogue is not None else (),
         video=path,
         path=path,
-        sha256=file_sha256(path),
+        sha256=sha256,
         notes=tuple(notes),
+        features=scan.features if scan is not None else None,
     )
 
 

@@ -38,6 +38,9 @@ class CutDetector(Protocol):
     def add(self, time_s: float, pixels: NDArray[np.uint8]) -> None:
         """Look at the next frame."""
 
+    def latest_cut_s(self) -> float:
+        """The last cut that is known by now; it may still be taken back."""
+
     def finish(self) -> list[float]:
         """The cuts of the whole film."""
 
@@ -95,6 +98,11 @@ class AdaptiveCuts:
         grey = np.repeat(pixels[:, :, np.newaxis], 3, axis=2)
         found = self._detector.process_frame(self._stamp(time_s), grey)
         self._cuts += [cut.seconds for cut in found]
+
+    def latest_cut_s(self) -> float:
+        """The last cut or fade so far."""
+        fade_s = self._fades.found[-1][0] if self._fades.found else 0.0
+        return max(self._cuts[-1] if self._cuts else 0.0, fade_s)
 
     def finish(self) -> list[float]:
         """Cuts and fades together."""
@@ -161,6 +169,10 @@ class TransNetCuts:
             for _ in range(self._margin):
                 self._push(time_s, pixels)
         self._push(time_s, pixels)
+
+    def latest_cut_s(self) -> float:
+        """The last cut so far, a second or three behind."""
+        return self._cuts[-1] if self._cuts else 0.0
 
     def finish(self) -> list[float]:
         """Look at the last frames, and name all cuts."""

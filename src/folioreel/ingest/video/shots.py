@@ -1,8 +1,8 @@
 """Video -> shots: where the picture changes from one take to the next (paper, section 3).
 
 One pass in the order of the file, without seeking: frames are decoded by several threads, made
-small, and shown to a detector. Times come from the frames' own stamps, so a variable frame rate
-does no harm.
+small, and shown to a detector; a few of each shot also to a network, where that is asked for.
+Times come from the frames' own stamps, so a variable frame rate does no harm.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from folioreel.ingest.video.shot_detectors import (
     DetectorName,
     make_detector,
 )
+from folioreel.ingest.video.watch import FrameEncoder, ShotWatcher
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.types import Shot
+from folioreel.types import Shot, ShotFeatures
 
 _STAGE = "finding shots"
 _REPORT_EVERY_S = 5.0
@@ -41,6 +42,7 @@ class VideoScan:
     """When the last picture goes."""
     frames: int
     notes: tuple[str, ...] = ()
+    features: ShotFeatures | None = None
 
 
 def detect_shots(
@@ -66,33 +68,63 @@ def scan_video(
     video: Path | str,
     progress: ProgressCallback | None = None,
     detector: DetectorName = "adaptive",
+    encoder: FrameEncoder | None = None,
 ) -> VideoScan:
-    """Find the shots of a video, and say what was noticed on the way; see `detect_shots`."""
-    video, report = Path(video), progress or ignore_progress
-    cuts = make_detector(detector)
-    with open_container(video) as container:
+    """Find the shots of a video, and say what was noticed on the way; see `detect_shots`.
+
+    Args:
+        video: Any file that FFmpeg decodes.
+        progress: Told how far the film has been read, in seconds.
+        detector: What finds the shots.
+        encoder: What looks at some frames of each shot, beside the decoder.
+    """
+    video, cuts = Path(video), make_detector(detector)
+    with open_container(video) as container, ShotWatcher(encoder) as watcher:
         stream = find_video_stream(container, video)
         clock = _Clock(origin_s=origin_s(container), rate=float(stream.average_rate or 25))
         total_s = length_s(container, stream)
-        reported_s = 0.0
-        for time_s, pixels in _small_frames(container, stream, cuts, clock):
+        report = _Reporter(progress or ignore_progress, total_s)
+        pixel_shape = float(stream.sample_aspect_ratio or 1)
+        for time_s, frame, pixels in _small_frames(container, stream, cuts, clock):
             cuts.add(time_s, pixels)
-            if time_s - reported_s >= _REPORT_EVERY_S:
-                reported_s = time_s
-                report(Progress(stage=_STAGE, done=min(time_s, total_s), total=total_s))
+            watcher.look(time_s, frame, pixel_shape, cuts.latest_cut_s())
+            report.at(time_s)
         if clock.frames == 0:
             raise InputError(
                 f"none of its pictures can be decoded ({stream.codec_context.name}); "
                 "convert it to H.264 with ffmpeg or HandBrake",
                 video,
             )
-    report(Progress(stage=_STAGE, done=clock.end_s, total=clock.end_s))
+        shots = _between(cuts.finish(), clock.start_s, clock.end_s)
+        features = watcher.finish(shots)
+    report.end(clock.end_s)
     return VideoScan(
-        shots=_between(cuts.finish(), clock.start_s, clock.end_s),
+        shots=shots,
         end_s=clock.end_s,
         frames=clock.frames,
         notes=tuple(clock.describe_damage(total_s)),
+        features=features,
     )
+
+
+@dataclass
+class _Reporter:
+    """Tells how far the film has been read, not too often."""
+
+    progress: ProgressCallback
+    total_s: float
+    _last_s: float = 0.0
+
+    def at(self, time_s: float) -> None:
+        """The frame of this time is done."""
+        if time_s - self._last_s >= _REPORT_EVERY_S:
+            self._last_s = time_s
+            done_s = min(time_s, self.total_s)
+            self.progress(Progress(stage=_STAGE, done=done_s, total=self.total_s))
+
+    def end(self, end_s: float) -> None:
+        """All is done."""
+        self.progress(Progress(stage=_STAGE, done=end_s, total=end_s))
 
 
 @dataclass
@@ -104,7 +136,7 @@ class _Clock:
     frames: int = 0
     start_s: float = 0.0
     end_s: float = 0.0
-    broken_packets: int = 0
+    broken_pieces: int = 0
     broke_off: bool = False
     _last_s: float = field(default=-1.0)
 
@@ -126,14 +158,16 @@ class _Clock:
                 f"the video can be decoded until {self.end_s:.0f} s of {total_s:.0f} s only; "
                 "is the file cut short?"
             )
-        if self.broken_packets:
-            yield f"{self.broken_packets} damaged pieces of the video were passed over"
+        if self.broken_pieces == 1:
+            yield "a damaged piece of the video was passed over"
+        elif self.broken_pieces:
+            yield f"{self.broken_pieces} damaged pieces of the video were passed over"
 
 
 def _small_frames(
     container: Any, stream: Any, cuts: CutDetector, clock: _Clock
-) -> Iterator[tuple[float, NDArray[np.uint8]]]:
-    """Decode a stream into small pictures with their times."""
+) -> Iterator[tuple[float, Any, NDArray[np.uint8]]]:
+    """The frames of a stream with their times and small pictures of them."""
     stream.thread_type = "AUTO"
     # Smoothing block edges takes a fifth of the decoding, and does not show in a small picture.
     stream.codec_context.options = {"skip_loop_filter": "all"}
@@ -149,7 +183,7 @@ def _small_frames(
             interpolation="AREA",
             threads=1,
         )
-        yield clock.read(frame), np.asarray(small.to_ndarray(), dtype=np.uint8)
+        yield clock.read(frame), frame, np.asarray(small.to_ndarray(), dtype=np.uint8)
 
 
 def _frames(container: Any, stream: Any, clock: _Clock) -> Iterator[Any]:
@@ -164,9 +198,13 @@ def _frames(container: Any, stream: Any, clock: _Clock) -> Iterator[Any]:
         if packet is None:
             return
         try:
-            yield from packet.decode()
+            for frame in packet.decode():
+                if frame.is_corrupt:
+                    clock.broken_pieces += 1
+                else:
+                    yield frame
         except av.FFmpegError:
-            clock.broken_packets += 1
+            clock.broken_pieces += 1
 
 
 def _small_size(frame: Any, cuts: CutDetector) -> tuple[int, int]:

@@ -1,0 +1,163 @@
+"""Some frames of each shot, shown to a network while the decoder goes on (paper, section 4.2).
+
+Where a shot ends is known a little after it has ended, so that evenly spread frames of the running
+shot are kept, made small, and three of them handed on when it is over. Which network looks is for
+the caller to say.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol, Self
+
+import numpy as np
+from av.video.reformatter import VideoReformatter
+from numpy.typing import NDArray
+
+from folioreel.types import Shot, ShotFeatures
+
+FRAMES_A_SHOT = 3
+WIDEST = 16 / 9
+"""Of pictures that are wider, or narrower than its inverse, the middle is seen."""
+_CLOSEST_S = 0.2  # below the shortest shot, so that each has a frame
+_MOST_KEPT = 8
+_BATCH = 8
+_MOST_WAITING = 3
+
+Picture = NDArray[np.uint8]
+"""(size_px, size_px, 3), RGB."""
+
+
+class FrameEncoder(Protocol):
+    """What turns pictures into vectors, such as `models.frame_features.FrameFeatures`."""
+
+    name: str
+    size_px: int
+    fingerprint: str
+
+    def encode(self, frames: NDArray[np.uint8]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of some pictures (N, size_px, size_px, 3), by kind: (N, units)."""
+
+
+class ShotWatcher:
+    """Looks at a film as it is decoded; without an encoder it does nothing."""
+
+    def __init__(self, encoder: FrameEncoder | None) -> None:
+        self._encoder = encoder
+        self._pool = ThreadPoolExecutor(1)
+        self._running = _RunningShot()
+        self._reformatter = VideoReformatter()
+        self._batch: list[Picture] = []
+        self._times: list[float] = []
+        self._waiting: deque[Future[dict[str, NDArray[np.float32]]]] = deque()
+        self._seen: list[dict[str, NDArray[np.float16]]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def look(self, time_s: float, frame: Any, pixel_shape: float, cut_s: float) -> None:
+        """Take the next frame; `cut_s` is when the last shot that is known began."""
+        if self._encoder is None:
+            return
+        for chosen_s, picture in self._running.cut(cut_s):
+            self._add(chosen_s, picture)
+        if self._running.wants(time_s):
+            size_px = self._encoder.size_px
+            picture = squeeze(frame, size_px, pixel_shape, self._reformatter)
+            self._running.keep(time_s, picture)
+
+    def finish(self, shots: Sequence[Shot]) -> ShotFeatures | None:
+        """The mean vectors of each shot."""
+        if self._encoder is None:
+            return None
+        for chosen_s, picture in self._running.cut(float("inf")):
+            self._add(chosen_s, picture)
+        self._send()
+        while self._waiting:
+            self._collect()
+        starts = [shot.start_s for shot in shots]
+        owners = np.searchsorted(starts, self._times, side="right") - 1
+        vectors = {
+            kind: _mean_rows(np.concatenate([seen[kind] for seen in self._seen]), owners, shots)
+            for kind in (self._seen[0] if self._seen else ())
+        }
+        return ShotFeatures(
+            network=self._encoder.name, fingerprint=self._encoder.fingerprint, vectors=vectors
+        )
+
+    def _add(self, time_s: float, picture: Picture) -> None:
+        self._times.append(time_s)
+        self._batch.append(picture)
+        if len(self._batch) == _BATCH:
+            self._send()
+
+    def _send(self) -> None:
+        """Hand the batch to the network; wait where it lags behind the decoder."""
+        if self._batch and self._encoder is not None:
+            frames = np.stack(self._batch)
+            self._waiting.append(self._pool.submit(self._encoder.encode, frames))
+            self._batch = []
+        while len(self._waiting) > _MOST_WAITING:
+            self._collect()
+
+    def _collect(self) -> None:
+        found = self._waiting.popleft().result()
+        self._seen.append({kind: rows.astype(np.float16) for kind, rows in found.items()})
+
+
+class _RunningShot:
+    """Evenly spread frames of the shot that runs: at most `_MOST_KEPT`, however long it is."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[float, Picture]] = []
+        self._gap_s = _CLOSEST_S
+        self._begun_s = 0.0
+
+    def wants(self, time_s: float) -> bool:
+        """Whether the frame of a time is far enough from the last one that was kept."""
+        return not self._kept or time_s - self._kept[-1][0] >= self._gap_s
+
+    def keep(self, time_s: float, picture: Picture) -> None:
+        """Keep a frame; where there are too many, every second one goes."""
+        self._kept.append((time_s, picture))
+        if len(self._kept) > _MOST_KEPT:
+            self._kept = self._kept[::2]
+            self._gap_s *= 2
+
+    def cut(self, cut_s: float) -> list[tuple[float, Picture]]:
+        """If a shot began at a time that is new: some frames of the one before."""
+        if cut_s <= self._begun_s:
+            return []
+        over = [kept for kept in self._kept if kept[0] < cut_s]
+        self._kept = [kept for kept in self._kept if kept[0] >= cut_s]
+        self._gap_s, self._begun_s = _CLOSEST_S, cut_s
+        count = min(FRAMES_A_SHOT, len(over))
+        return [over[(2 * k + 1) * len(over) // (2 * count)] for k in range(count)]
+
+
+def squeeze(frame: Any, size_px: int, pixel_shape: float, reformatter: VideoReformatter) -> Picture:
+    """A frame as a square, upright; what is wider than `WIDEST` loses its sides."""
+    shape = frame.width * pixel_shape / frame.height
+    width = max(size_px, round(size_px * shape / WIDEST))
+    height = max(size_px, round(size_px / shape / WIDEST))
+    small = reformatter.reformat(
+        frame, width=width, height=height, format="rgb24", interpolation="AREA", threads=1
+    ).to_ndarray()
+    left, top = (width - size_px) // 2, (height - size_px) // 2
+    middle = small[top : top + size_px, left : left + size_px]
+    return np.ascontiguousarray(np.rot90(middle, round((frame.rotation or 0) / 90) % 4))
+
+
+def _mean_rows(
+    rows: NDArray[np.float16], owners: NDArray[np.int64], shots: Sequence[Shot]
+) -> NDArray[np.float16]:
+    """The mean of each shot's rows; zeros where it has none."""
+    sums = np.zeros((len(shots), rows.shape[1]), dtype=np.float32)
+    np.add.at(sums, np.maximum(owners, 0), rows.astype(np.float32))
+    counts = np.bincount(np.maximum(owners, 0), minlength=len(shots))
+    return (sums / np.maximum(counts, 1)[:, None]).astype(np.float16)
