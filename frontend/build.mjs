@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// What the built files were made from; tests/browser/test_build.py computes the same.
+// What the built files were made from; tests/browser/test_page_build.py computes the same.
 function sourceHash() {
   const hash = createHash("sha256");
   const sources = readdirSync(join(here, "src")).sort().map((name) => `src/${name}`);

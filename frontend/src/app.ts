@@ -1,15 +1,15 @@
 // The state of the page and everything that can be done to it; the views listen.
 
 import { Book } from "./book.ts";
+import { Corrections } from "./corrections.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
-import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
 import { hashText, type Kept, readKept, readTheme, type Theme, writeItem } from "./memory.ts";
 import { clamp } from "./order.ts";
-import type { Judgement, PageLink, Payload, Revised } from "./payload.ts";
+import type { Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
 import { seenSentence } from "./spoilers.ts";
-import { clock, counted } from "./words.ts";
+import { clock } from "./words.ts";
 
 export type Topic =
   | "time" | "moment" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "axes" | "notice";
@@ -19,12 +19,9 @@ const SAVE_MS = 1000;
 export class App {
   readonly book: Book;
   readonly kept: Kept;
-  readonly judge: Judge;
+  readonly corrections: Corrections;
   readonly filmAxis: Axis;
   readonly bookAxis: Axis;
-  links: PageLink[];
-  judged = new Map<number, Judgement>();
-  judgementCount = 0;
   player: Player;
   moment: number | null = null;
   /** The sentence that the reader chose to act on. */
@@ -49,23 +46,13 @@ export class App {
     this.kept = readKept(this.key);
     this.theme = readTheme();
     this.isFollowing = this.kept.awayAt === null;
-    this.links = [...payload.links];
+    this.corrections = new Corrections(payload, `${this.key}:judgements`);
     this.filmAxis = new Axis(Math.max(1, film.duration_s), 20);
     this.bookAxis = new Axis(book.sentences.length, 20);
-    if (payload.server) {
-      this.judge = new ServerJudge(payload.server, payload.revision);
-      this.setJudgements(payload.judgements);
-    } else {
-      const local = new LocalJudge(payload, `${this.key}:judgements`);
-      this.judge = local;
-      const { links, judgements } = local.revised();
-      for (const [moment, link] of links) this.links[moment] = link;
-      this.setJudgements(judgements);
-    }
-    this.momentsOf = momentsOfSentences(this.links, this.kept.threshold);
     this.player = new ClockPlayer(film.duration_s, () => this.playerChanged());
     this.player.rate = this.kept.rate;
     this.player.seek(this.kept.time_s);
+    this.drawVeil(true);
     addEventListener("pagehide", () => this.save());
   }
 
@@ -96,9 +83,20 @@ export class App {
     return this.moment === null ? null : this.shownLink(this.moment);
   }
 
+  /** A moment's link, if it is shown: sure enough, and nothing of it is still to be seen. */
   shownLink(moment: number): PageLink | null {
     const link = this.links[moment];
-    return isShown(link, this.kept.threshold) && link.sentence <= this.veil ? link : null;
+    return isShown(link, this.kept.threshold) && !this.isHidden(moment) ? link : null;
+  }
+
+  /** Whether a moment, or the place in the book where it leads, is still to be seen. */
+  isHidden(moment: number): boolean {
+    return this.payload.moments[moment].start_s > this.seenLimit_s || this.links[moment].sentence > this.veil;
+  }
+
+  /** How far the film may be shown. */
+  get seenLimit_s(): number {
+    return this.kept.hidesSpoilers ? this.kept.seen_s : Infinity;
   }
 
   /** Puts another player in the place of the present one, at the same time. */
@@ -142,10 +140,9 @@ export class App {
   }
 
   stepInBook(step: 1 | -1): void {
-    const limit = this.kept.hidesSpoilers ? this.kept.seen_s : Infinity;
     const next = nextInBook(this.links, this.moment, step, this.kept.threshold);
     if (next === null) this.say(`No ${step === 1 ? "later" : "earlier"} moment is in the book.`);
-    else if (this.payload.moments[next].start_s > limit) this.say("The next moment in the book is still hidden.");
+    else if (this.payload.moments[next].start_s > this.seenLimit_s) this.say("The next moment in the book is still hidden.");
     else this.goTo(next);
   }
 
@@ -202,7 +199,7 @@ export class App {
 
   setThreshold(threshold: number): void {
     this.kept.threshold = clamp(Math.round(threshold * 100) / 100, 0, 1);
-    this.linksChanged();
+    this.drawVeil(true);
   }
 
   // ---- spoilers
@@ -221,6 +218,7 @@ export class App {
     this.say(`Seen up to ${clock(this.time_s)}.`);
   }
 
+  /** Draws the line between seen and unseen anew, where a moment more (or another link) asks for it. */
   private drawVeil(isForced = false): void {
     const { moments } = this.payload;
     const seen = this.kept.hidesSpoilers ? momentAt(moments, this.kept.seen_s) : undefined;
@@ -228,13 +226,24 @@ export class App {
     this.seenMoment = seen;
     const before = this.veil;
     this.veil = seen === undefined ? Infinity : seenSentence(moments, this.links, this.kept.seen_s);
-    if (isForced || before !== this.veil) this.emit("veil");
+    this.momentsOf = momentsOfSentences(this.links.map((_, i) => this.shownLink(i)));
+    if (before !== this.veil) this.emit("veil");
+    this.emit("links");
+    this.saveSoon();
   }
 
   // ---- correcting
 
+  get links(): PageLink[] {
+    return this.corrections.links;
+  }
+
+  get judged(): Map<number, Judgement> {
+    return this.corrections.judged;
+  }
+
   get canUndo(): boolean {
-    return this.judgementCount > 0;
+    return this.corrections.count > 0;
   }
 
   /** Says that the current moment's link, as it is shown, is right. */
@@ -248,51 +257,25 @@ export class App {
     return this.judgeHere("none", null, "Marked as not in the book.");
   }
 
-  linkTo(sentence: number | null): Promise<void> {
-    if (sentence !== null) return this.judgeHere("match", sentence, "Moved.");
-    this.say("Pick a sentence of the book first (J and K, or a click).");
-    return Promise.resolve();
+  async linkTo(sentence: number | null): Promise<void> {
+    if (sentence !== null) return this.judgeHere("match", sentence, "Linked.");
+    return this.say("Pick a sentence of the book first (J and K, or a click).");
   }
 
   async undo(): Promise<void> {
     if (!this.canUndo) return this.say("There is nothing to undo.");
-    return this.revise(this.judge.undo(), "Undone.");
+    return this.revise(this.corrections.undo());
   }
 
   private async judgeHere(verdict: "match" | "none", sentence: number | null, done: string): Promise<void> {
     if (this.moment === null) return this.say("The film has not reached its first moment yet.");
-    return this.revise(this.judge.judge({ moment: this.moment, verdict, sentence }), done);
+    return this.revise(this.corrections.add({ moment: this.moment, verdict, sentence }, done));
   }
 
-  private async revise(answer: Promise<Revised>, done: string): Promise<void> {
-    try {
-      const revised = await answer;
-      const others = revised.links.filter(([moment]) => moment !== this.moment).length;
-      this.apply(revised);
-      this.say(others > 0 ? `${done} ${counted(others, "other link", "other links")} changed with it.` : done);
-    } catch (error) {
-      if (!(error instanceof JudgeError)) throw error;
-      if (error.revised) this.apply(error.revised);
-      this.say(error.message);
-    }
-  }
-
-  private apply(revised: Revised): void {
-    for (const [moment, link] of revised.links) this.links[moment] = link;
-    this.setJudgements(revised.judgements);
-    this.linksChanged();
-  }
-
-  private setJudgements(judgements: Judgement[]): void {
-    this.judged = new Map(judgements.map((judgement) => [judgement.moment, judgement]));
-    this.judgementCount = judgements.length;
-  }
-
-  private linksChanged(): void {
-    this.momentsOf = momentsOfSentences(this.links, this.kept.threshold);
+  private async revise(outcome: Promise<string>): Promise<void> {
+    const words = await outcome;
     this.drawVeil(true);
-    this.emit("links");
-    this.saveSoon();
+    this.say(words);
   }
 
   // ---- what is kept

@@ -1,13 +1,11 @@
-// The book: a long scroll of which only the visible paragraphs are in the document.
+// The book: set as a long page that follows the film, unless the reader is elsewhere in it.
 
 import type { App } from "./app.ts";
 import { element, icon, isStill } from "./dom.ts";
-import { Heights } from "./heights.ts";
 import { clamp } from "./order.ts";
 import { decorate, makeParagraph, sentencesIn } from "./paragraph_view.ts";
+import { VirtualList } from "./virtual_list.ts";
 
-/** Rendered above and below what is seen. */
-const OVERSCAN_PX = 900;
 /** Where the current sentence comes to stand, and where it may stand, as shares of the height. */
 const PLACE = 0.36;
 const COMFORT: [number, number] = [0.14, 0.62];
@@ -18,36 +16,32 @@ export class BookView {
   readonly root: HTMLElement;
   readonly scroller: HTMLElement;
   private readonly sheet = element("div", { class: "sheet" });
-  private readonly window = element("div", { class: "window" });
   private readonly tail: HTMLElement;
   private readonly back: HTMLButtonElement;
-  private readonly items = new Map<number, HTMLElement>();
-  private heights = new Heights([]);
+  private readonly list: VirtualList;
   private width_px = 0;
-  /** Where we scrolled to ourselves: anything else is the reader's doing. */
-  private expected_px = 0;
+  /** The film's place in the book: the last sentence that the film led to. */
+  private place: number | null = null;
   private target: number | null = null;
   private animation = 0;
   private last_ms = 0;
 
   constructor(private readonly app: App) {
-    this.sheet.append(this.window);
-    const show = element("button", { type: "button", click: () => app.setSpoilers(false) }, "Show the whole book");
     this.tail = element(
       "div",
       { class: "veil-note", hidden: true },
       element("p", {}, "The book goes on when the film has got there."),
-      show,
+      element("button", { type: "button", click: () => app.setSpoilers(false) }, "Show the whole book"),
     );
-    this.sheet.append(this.tail);
     this.scroller = element(
       "div",
       { class: "book-scroll", tabindex: 0, role: "region", "aria-label": "Text of the book" },
       this.sheet,
     );
+    this.list = new VirtualList(this.scroller, this.sheet, this.tail, (p) => makeParagraph(app, p));
     this.back = element(
       "button",
-      { type: "button", class: "back-button", hidden: true, click: () => app.setFollowing(true) },
+      { type: "button", class: "back-button", hidden: true, click: () => this.comeBack() },
       icon("down"),
       "Back to the film’s place",
     );
@@ -61,10 +55,7 @@ export class BookView {
     this.scroller.addEventListener("click", (event) => this.onClick(event));
     app.on(["moment", "links", "picked"], () => this.repaint());
     app.on(["moment", "links"], () => this.follow());
-    app.on("follow", () => {
-      this.follow(true);
-      this.showBack();
-    });
+    app.on("follow", () => this.follow());
     app.on("veil", () => this.reset());
     new ResizeObserver(() => this.onResize()).observe(this.scroller);
   }
@@ -73,13 +64,13 @@ export class BookView {
   start(): void {
     this.onResize();
     const { awayAt } = this.app.kept;
-    if (awayAt !== null) this.setScroll(this.heights.before(Math.min(awayAt, this.heights.size - 1)));
+    const { heights } = this.list;
+    this.place = this.app.link?.sentence ?? null;
+    if (awayAt !== null) this.list.scrollTo(heights.before(Math.min(awayAt, heights.size - 1)));
     else if (this.app.link) this.show(this.app.link.sentence, false);
-    this.render();
+    this.list.render();
     this.showBack();
   }
-
-  // ---- the list
 
   /** Paragraphs that may be shown. */
   private get count(): number {
@@ -88,19 +79,14 @@ export class BookView {
     return veil >= book.sentences.length ? book.paragraphs.length : book.paragraphOf(veil) + 1;
   }
 
-  /** Measures anew after a change of width, or of what may be shown; the place is kept. */
   private reset(): void {
-    const top = this.heights.size > 0 ? this.heights.at(this.scroller.scrollTop) : 0;
-    const within_px = this.scroller.scrollTop - this.heights.before(top);
-    this.items.clear();
-    this.window.replaceChildren();
-    this.heights = new Heights(this.estimates());
     this.tail.hidden = this.count === this.app.book.paragraphs.length;
-    this.sizeSheet();
-    this.setScroll(this.heights.before(Math.min(top, this.heights.size)) + within_px);
-    this.render();
+    const isPickFocused = document.activeElement?.matches(".sentence.picked");
+    this.list.reset(this.estimates());
+    if (isPickFocused && this.app.picked !== null) {
+      this.sentenceElement(this.app.picked)?.focus({ preventScroll: true });
+    }
     this.follow();
-    this.showBack();
   }
 
   private estimates(): number[] {
@@ -118,74 +104,29 @@ export class BookView {
     });
   }
 
-  private sizeSheet(): void {
-    this.sheet.style.height = `${this.heights.before(this.heights.size) + (this.tail.hidden ? 0 : 180)}px`;
-    this.tail.style.top = `${this.heights.before(this.heights.size)}px`;
-  }
-
-  /** Brings into the document what is seen, and takes out what is not. */
-  private render(): void {
-    const top_px = this.scroller.scrollTop;
-    if (this.heights.size === 0) return;
-    const first = this.heights.at(top_px - OVERSCAN_PX);
-    const last = this.heights.at(top_px + this.scroller.clientHeight + OVERSCAN_PX);
-    for (const [p, item] of this.items) {
-      if (p >= first && p <= last) continue;
-      item.remove();
-      this.items.delete(p);
-    }
-    const fresh: number[] = [];
-    let before: Element | null = null;
-    for (let p = last; p >= first; p--) {
-      let item = this.items.get(p);
-      if (!item) {
-        item = makeParagraph(this.app, p);
-        this.items.set(p, item);
-        this.window.insertBefore(item, before);
-        fresh.push(p);
-      }
-      before = item;
-    }
-    this.measure(fresh);
-    this.window.style.transform = `translateY(${this.heights.before(first)}px)`;
-  }
-
-  /** Takes the true heights of new paragraphs, so that what is read stays where it is. */
-  private measure(fresh: number[]): void {
-    if (fresh.length === 0) return;
-    const top_px = this.scroller.scrollTop;
-    const anchor = this.heights.at(top_px);
-    let growth_px = 0;
-    for (const p of fresh) {
-      const growth = this.heights.set(p, this.items.get(p)!.getBoundingClientRect().height);
-      if (p < anchor) growth_px += growth;
-    }
-    this.sizeSheet();
-    if (Math.abs(growth_px) >= 1) this.setScroll(top_px + growth_px);
-  }
-
-  private setScroll(top_px: number): void {
-    this.scroller.scrollTop = top_px;
-    this.expected_px = this.scroller.scrollTop;
-  }
-
   private onResize(): void {
     const width_px = this.sheet.clientWidth;
-    if (width_px === this.width_px) return this.render();
+    if (width_px === this.width_px) return this.list.render();
     this.width_px = width_px;
     return this.reset();
   }
 
   private onScroll(): void {
-    const isOurs = Math.abs(this.scroller.scrollTop - this.expected_px) <= 2;
-    this.expected_px = this.scroller.scrollTop;
-    this.render();
-    if (isOurs) return;
+    const isReader = this.list.isReaderScroll();
+    this.list.render();
+    if (!isReader) return;
     this.stop();
-    this.app.kept.awayAt = this.heights.at(this.scroller.scrollTop);
-    this.app.setFollowing(this.isPlaceSeen());
-    if (this.app.isFollowing) this.app.kept.awayAt = null;
+    this.leaveOrStay();
+  }
+
+  /** After the reader moved: still with the film if its passage is in view, away if not. */
+  private leaveOrStay(): void {
+    const isSeen = this.isPlaceSeen();
+    this.app.kept.awayAt = isSeen ? null : this.list.first;
     this.app.saveSoon();
+    if (!isSeen) this.app.setFollowing(false);
+    // Not announced: the page must not move under the reader's hand.
+    else this.app.isFollowing = true;
     this.showBack();
   }
 
@@ -200,88 +141,86 @@ export class BookView {
   }
 
   private repaint(): void {
-    for (const item of this.items.values()) decorate(this.app, item);
+    for (const item of this.list.items.values()) decorate(this.app, item);
   }
 
   // ---- moving
 
-  /** Follows the film again, also where it was followed but its passage is out of view. */
-  comeBack(): void {
-    if (this.app.isFollowing) this.follow(true);
-    else this.app.setFollowing(true);
-  }
-
+  /** The element of a sentence, if it is in the document. */
   sentenceElement(sentence: number): HTMLElement | null {
-    const item = this.items.get(this.app.book.paragraphOf(sentence));
+    const item = this.list.items.get(this.app.book.paragraphOf(sentence));
     if (!item) return null;
     return sentencesIn(item).find((span) => Number(span.dataset.sentence) === sentence) ?? null;
   }
 
-  /** The top of a sentence in the scroller: exact where it is rendered, estimated where not. */
-  private topOf(sentence: number): number {
+  /** The top of a sentence below the scroller's top: exact where it is rendered, estimated where not. */
+  private distanceTo(sentence: number): number {
     const span = this.sentenceElement(sentence);
-    if (!span) return this.heights.before(this.app.book.paragraphOf(sentence));
+    if (!span) return this.list.heights.before(this.app.book.paragraphOf(sentence)) - this.list.top_px;
     // A sentence may start at the end of a line: its first line counts.
     const first = span.getClientRects()[0] ?? span.getBoundingClientRect();
-    return first.top - this.scroller.getBoundingClientRect().top + this.scroller.scrollTop;
+    return first.top - this.scroller.getBoundingClientRect().top;
   }
 
   private placeFor(sentence: number): number {
     const height_px = this.scroller.clientHeight;
-    const limit_px = this.scroller.scrollHeight - height_px;
-    return clamp(this.topOf(sentence) - height_px * PLACE, 0, Math.max(0, limit_px));
+    const limit_px = Math.max(0, this.scroller.scrollHeight - height_px);
+    return clamp(this.list.top_px + this.distanceTo(sentence) - height_px * PLACE, 0, limit_px);
   }
 
-  /** Whether the current passage is on screen (or there is none to miss). */
   private isPlaceSeen(): boolean {
-    const { link } = this.app;
-    if (!link) return this.app.isFollowing;
-    const top_px = this.topOf(link.sentence) - this.scroller.scrollTop;
-    return top_px > 0 && top_px < this.scroller.clientHeight - 20;
+    if (this.place === null) return false;
+    const distance_px = this.distanceTo(this.place);
+    return distance_px > 0 && distance_px < this.scroller.clientHeight - 20;
+  }
+
+  /** Back to the film's place, to follow it again. */
+  comeBack(): void {
+    this.app.setFollowing(true);
+    if (this.place !== null) this.show(this.place, true);
   }
 
   /** After the film, unless the reader is elsewhere or the place is well in view. */
-  private follow(isForced = false): void {
+  private follow(): void {
     const { link, isFollowing } = this.app;
-    if (!isFollowing) return this.showBack();
-    if (!link) return;
-    const share = (this.topOf(link.sentence) - this.scroller.scrollTop) / this.scroller.clientHeight;
-    if (isForced || share < COMFORT[0] || share > COMFORT[1]) this.show(link.sentence, true);
+    if (link) this.place = link.sentence;
+    this.showBack();
+    if (!isFollowing || !link) return;
+    const share = this.distanceTo(link.sentence) / this.scroller.clientHeight;
+    if (share < COMFORT[0] || share > COMFORT[1]) this.show(link.sentence, true);
   }
 
   /** Scrolls to a sentence, softly if asked and if the reader does not mind motion. */
   show(sentence: number, isSoft: boolean): void {
     this.stop();
-    const height_px = this.scroller.clientHeight;
-    const distance_px = this.topOf(sentence) - height_px * PLACE - this.scroller.scrollTop;
-    if (isSoft && !isStill()) {
-      // A leap over chapters shows only its end.
-      const leap_px = Math.abs(distance_px) - 1.5 * height_px;
-      if (leap_px > 0) this.setScroll(this.scroller.scrollTop + Math.sign(distance_px) * leap_px);
-      this.target = sentence;
-      this.last_ms = performance.now();
-      this.animation = requestAnimationFrame(this.glide);
+    if (!isSoft || isStill()) {
+      // Each pass renders and measures more of what lies around the place.
+      for (let pass = 0; pass < 3; pass++) {
+        this.list.scrollTo(this.placeFor(sentence));
+        this.list.render();
+      }
       return;
     }
-    // Each pass renders and measures more of what lies around the place.
-    for (let pass = 0; pass < 3; pass++) {
-      this.setScroll(this.placeFor(sentence));
-      this.render();
-    }
+    // A leap over chapters shows only its end.
+    const distance_px = this.placeFor(sentence) - this.list.top_px;
+    const leap_px = Math.abs(distance_px) - 1.5 * this.scroller.clientHeight;
+    if (leap_px > 0) this.list.scrollTo(this.list.top_px + Math.sign(distance_px) * leap_px);
+    this.target = sentence;
+    this.last_ms = performance.now();
+    this.animation = requestAnimationFrame(this.glide);
   }
 
   private readonly glide = (now_ms: number): void => {
     if (this.target === null) return;
-    this.render();
-    const rest_px = this.placeFor(this.target) - this.scroller.scrollTop;
-    const share = 1 - Math.exp(-Math.min(50, now_ms - this.last_ms) / SOFTNESS_MS);
+    this.list.render();
+    const rest_px = this.placeFor(this.target) - this.list.top_px;
+    const share = 1 - Math.exp(-clamp(now_ms - this.last_ms, 1, 50) / SOFTNESS_MS);
     this.last_ms = now_ms;
-    const step_px = Math.abs(rest_px) < 2 ? rest_px : rest_px * share + Math.sign(rest_px) * 0.6;
-    const before_px = this.scroller.scrollTop;
-    this.setScroll(before_px + step_px);
-    const isThere = Math.abs(rest_px) < 2 || this.scroller.scrollTop === before_px;
-    if (isThere) this.stop();
-    else this.animation = requestAnimationFrame(this.glide);
+    const before_px = this.list.top_px;
+    const step_px = Math.abs(rest_px) < 2 ? rest_px : rest_px * share + Math.sign(rest_px);
+    this.list.scrollTo(before_px + step_px);
+    if (Math.abs(rest_px) < 2 || this.list.top_px === before_px) return this.stop();
+    this.animation = requestAnimationFrame(this.glide);
   };
 
   private stop(): void {
@@ -290,28 +229,28 @@ export class BookView {
   }
 
   private showBack(): void {
-    const { link, isFollowing } = this.app;
-    this.back.hidden = isFollowing;
-    const isAbove = link !== null && this.topOf(link.sentence) < this.scroller.scrollTop;
-    this.back.classList.toggle("up", isAbove);
+    this.back.hidden = this.app.isFollowing;
+    this.back.classList.toggle("up", this.place !== null && this.distanceTo(this.place) < 0);
   }
+
+  // ---- picking
 
   /** Picks the sentence after or before the picked one (or the current one) and focuses it. */
   pickNext(step: 1 | -1): void {
     const { app } = this;
-    const from = app.picked ?? app.link?.sentence ?? app.book.sentencesOf(this.heights.at(this.scroller.scrollTop + 40))[0] - step;
+    const top = app.book.sentencesOf(this.list.first)[0] - step;
+    const from = app.picked ?? app.link?.sentence ?? top;
     const last = Math.min(app.book.sentences.length - 1, app.veil);
-    this.pickAt(clamp(from + step, 0, Math.max(0, last)));
+    if (last >= 0) this.pickAt(clamp(from + step, 0, last));
   }
 
   /** Picks a sentence, brings it into view and focuses it. */
   pickAt(sentence: number): void {
     this.app.pick(sentence);
-    const share = (this.topOf(sentence) - this.scroller.scrollTop) / this.scroller.clientHeight;
+    const share = this.distanceTo(sentence) / this.scroller.clientHeight;
     if (!this.sentenceElement(sentence) || share < 0.05 || share > 0.85) {
       this.show(sentence, false);
-      this.app.kept.awayAt = this.heights.at(this.scroller.scrollTop);
-      this.app.setFollowing(this.isPlaceSeen());
+      this.leaveOrStay();
     }
     this.sentenceElement(sentence)?.focus({ preventScroll: true });
   }

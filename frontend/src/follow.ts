@@ -34,11 +34,11 @@ export function nextInBook(
   return null;
 }
 
-/** The moments of each sentence, in time order, of the links that are shown. */
-export function momentsOfSentences(links: PageLink[], threshold: number): Map<number, number[]> {
+/** The moments of each sentence, in time order; null stands for a link that is not shown. */
+export function momentsOfSentences(links: (PageLink | null)[]): Map<number, number[]> {
   const moments = new Map<number, number[]>();
   links.forEach((link, i) => {
-    if (!isShown(link, threshold)) return;
+    if (link === null) return;
     const others = moments.get(link.sentence);
     if (others) others.push(i);
     else moments.set(link.sentence, [i]);

@@ -44,7 +44,7 @@ export class Header {
     const tools = element(
       "div",
       { class: "tools", id: "tools" },
-      element("label", { class: "slider", title: "Only links at least this sure ([ and ])" }, "Sure", this.slider, this.sliderValue),
+      element("label", { class: "slider", title: "Only links at least this sure ([ and ])" }, "Links", this.slider, this.sliderValue),
       this.spoilers,
       this.seen,
       element("button", { type: "button", class: "tool", title: "How much of the book is in the film (R)", click: openReport }, icon("chart"), "Fidelity"),
@@ -52,8 +52,10 @@ export class Header {
       element("button", { type: "button", class: "icon-button help-button", "aria-label": "Keys (?)", title: "Keys (?)", click: openHelp }, "?"),
     );
     this.root = element("header", { class: "bar" }, this.makeTitle(), search, this.makeMenu(tools), tools);
-    app.on("links", () => this.showThreshold());
-    app.on("veil", () => this.showSpoilers());
+    app.on("links", () => {
+      this.showThreshold();
+      this.showSpoilers();
+    });
     app.on("theme", () => this.showTheme());
     this.showThreshold();
     this.showSpoilers();

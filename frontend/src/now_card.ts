@@ -44,7 +44,7 @@ export class NowCard {
     const { app } = this;
     const { moment } = app;
     const link = moment === null ? null : app.links[moment];
-    const isHidden = link !== null && link.in_book && link.sentence > app.veil;
+    const isHidden = moment !== null && app.isHidden(moment);
     const shown = app.link;
     this.root.classList.toggle("is-absent", shown === null);
     this.root.classList.toggle("is-judged", moment !== null && app.judged.has(moment));

@@ -127,9 +127,9 @@ export class ReportView {
   private sceneBars(): [Bar[], string] {
     const { app } = this;
     const { moments, film } = app.payload;
-    const { threshold, hidesSpoilers, seen_s } = app.kept;
+    const { threshold, hidesSpoilers } = app.kept;
     const scenes = sceneUse(moments, app.links, film.duration_s, threshold);
-    const isSeen = (start_s: number) => !hidesSpoilers || start_s <= seen_s;
+    const isSeen = (start_s: number) => start_s <= app.seenLimit_s;
     const bars = scenes.map((scene): Bar => ({
       label: `${clock(scene.start_s)} – ${clock(scene.end_s)}`,
       size: scene.end_s - scene.start_s,

@@ -6,7 +6,8 @@ import { type Match, SearchIndex } from "./search.ts";
 import { clock, counted } from "./words.ts";
 
 const LIMIT = 100;
-const CONTEXT = 60;
+/** Characters before the first match that are shown with it. */
+const CONTEXT = 32;
 
 export class SearchView {
   readonly root: HTMLElement;
@@ -57,9 +58,9 @@ export class SearchView {
     const { app } = this;
     const query = this.input.value.trim();
     if (query.length < 2) return this.close();
-    const { hidesSpoilers, seen_s } = app.kept;
+    const { hidesSpoilers } = app.kept;
     const inBook = this.book.find(query, LIMIT, (j) => j <= app.veil);
-    const inFilm = this.film.find(query, LIMIT, (i) => !hidesSpoilers || app.payload.moments[i].start_s <= seen_s);
+    const inFilm = this.film.find(query, LIMIT, (i) => app.payload.moments[i].start_s <= app.seenLimit_s);
     this.options = [];
     this.list.replaceChildren();
     this.addGroup("Book", inBook.matches, (match) => this.bookOption(match));
@@ -102,7 +103,8 @@ export class SearchView {
 
   private option(place: string, text: string, { ranges }: Match): HTMLElement {
     const line = element("span", { class: "found-text", dir: "auto" });
-    const start = Math.max(0, (ranges[0]?.[0] ?? 0) - CONTEXT);
+    const earliest = (ranges[0]?.[0] ?? 0) - CONTEXT;
+    const start = earliest <= 0 ? 0 : text.indexOf(" ", earliest) + 1;
     let at = start;
     if (start > 0) line.append("…");
     for (const [from, to] of ranges) {

@@ -50,7 +50,7 @@ export class Timeline {
       app.seek(event.key === "Home" ? 0 : app.payload.film.duration_s);
     });
     app.on("time", () => this.showTime());
-    app.on(["axes", "veil"], () => this.fill());
+    app.on(["axes", "veil", "links"], () => this.fill());
     new ResizeObserver(() => this.fill()).observe(root);
   }
 
@@ -66,9 +66,8 @@ export class Timeline {
   /** The picture of the shot at a time, unless it is still to be hidden. */
   private pictureAt(time_s: number): string | null {
     const { film, thumbnails } = this.app.payload;
-    const { hidesSpoilers, seen_s } = this.app.kept;
     const shot = shotAt(film.shots, time_s);
-    if (shot === null || (hidesSpoilers && film.shots[shot][0] > seen_s)) return null;
+    if (shot === null || film.shots[shot][0] > this.app.seenLimit_s) return null;
     return thumbnails[shot] ?? null;
   }
 

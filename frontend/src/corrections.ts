@@ -1,0 +1,64 @@
+// The links as the reader has corrected them.
+
+import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
+import type { Judgement, PageLink, Payload, Revised } from "./payload.ts";
+import { counted } from "./words.ts";
+
+export class Corrections {
+  readonly links: PageLink[];
+  judged = new Map<number, Judgement>();
+  /** How many judgements can be undone. */
+  count = 0;
+  private readonly judge: Judge;
+
+  constructor(payload: Payload, key: string) {
+    this.links = [...payload.links];
+    if (payload.server) {
+      this.judge = new ServerJudge(payload.server, payload.revision);
+      this.setJudgements(payload.judgements);
+    } else {
+      const local = new LocalJudge(payload, key);
+      this.judge = local;
+      this.apply(local.revised());
+    }
+  }
+
+  /** Keeps a judgement; returns what to tell the reader. */
+  add(judgement: Judgement, done: string): Promise<string> {
+    return this.revise(this.judge.judge(judgement), judgement.moment, done);
+  }
+
+  /** Takes the last judgement back; returns what to tell the reader. */
+  undo(): Promise<string> {
+    const last = [...this.judged.values()].at(-1);
+    return this.revise(this.judge.undo(), last?.moment ?? -1, "Undone.");
+  }
+
+  private async revise(answer: Promise<Revised>, moment: number, done: string): Promise<string> {
+    try {
+      const revised = await answer;
+      this.apply(revised);
+      const others = revised.links.filter(([changed]) => changed !== moment).length;
+      return others > 0 ? `${done} ${counted(others, "other link", "other links")} changed with it.` : done;
+    } catch (error) {
+      if (!(error instanceof JudgeError)) throw error;
+      if (error.revised) this.apply(error.revised);
+      return error.message;
+    }
+  }
+
+  private apply(revised: Revised): void {
+    for (const [moment, link] of revised.links) this.links[moment] = link;
+    this.setJudgements(revised.judgements);
+  }
+
+  private setJudgements(judgements: Judgement[]): void {
+    this.judged = new Map();
+    for (const judgement of judgements) {
+      // Taken out first, so that the last judgement is the last of the map.
+      this.judged.delete(judgement.moment);
+      this.judged.set(judgement.moment, judgement);
+    }
+    this.count = judgements.length;
+  }
+}
