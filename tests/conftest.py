@@ -1,6 +1,8 @@
 """A small book and a small film that several tests share, and where the shared data lies."""
 
+import json
 import os
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -96,3 +98,31 @@ def shared() -> Path:
 def _own_cache(tmp_path_factory):
     """Tests neither read nor fill the user's cache."""
     os.environ["FOLIOREEL_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def aligned_once(tmp_path_factory):
+    from made_pages import make_alignment
+
+    return make_alignment(tmp_path_factory.mktemp("aligned") / "library").parent
+
+
+@pytest.fixture
+def result(aligned_once, tmp_path):
+    """The folder of an aligned film and book, which lie beside it: a fresh copy."""
+    folder = shutil.copytree(aligned_once, tmp_path / "library") / "result"
+    path = folder / "alignment.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for part in ("book", "film"):
+        document[part]["path"] = Path(document[part]["path"]).name
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def browser(result):
+    """Sends requests to a server over `result`."""
+    from made_pages import serving
+
+    with serving(result) as found:
+        yield found

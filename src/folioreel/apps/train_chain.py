@@ -16,10 +16,10 @@ from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
+from folioreel.evaluate.film_json import load_pair_film
 from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film
 from folioreel.ingest.source import file_sha256
 from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
@@ -67,7 +67,7 @@ def read_judged(
     for done, folder in enumerate(folders):
         progress(Progress(stage="measuring", done=done, total=len(folders)))
         pair = load_pair(folder)
-        film, book = load_film(pair.film), load_book(pair.book)
+        film, book = load_pair_film(pair), load_book(pair.book)
         rows = SimilarityRows(film, book, config)
         values = rows.block(0, rows.shape[0]).values  # (I, J, M)
         lesson = Lesson(

@@ -22,8 +22,8 @@ from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, ChainConfig
 from folioreel.errors import ConfigError
 from folioreel.evaluate.dataset import load_pair
+from folioreel.evaluate.film_json import load_pair_film
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel, save_context_model
 from folioreel.models.presets import check_replaceable, save_preset
@@ -101,7 +101,7 @@ def fit_paper(
     from folioreel.train.context_cnn import ContextConfig
 
     pair = load_pair(folder)
-    film, book = load_film(pair.film), load_book(pair.book)
+    film, book = load_pair_film(pair), load_book(pair.book)
     measures = AlignConfig(weights=dict.fromkeys(PAPER_MEASURES, 1.0))
     training = TrainingPair(
         film=film,

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from folioreel import __version__
-from folioreel.cli import align, corpus, evaluate, train
+from folioreel.cli import align, corpus, evaluate, train, view
 from folioreel.cli.output import show_error
 from folioreel.errors import FolioReelError
 
@@ -51,5 +51,6 @@ for _command in (
     corpus.corpus,
     evaluate.evaluate,
     train.train,
+    view.view,
 ):
     main.add_command(_command)

@@ -1,11 +1,12 @@
 """A judged pair: a folder with a book, a film, and which line renders which passage.
 
-    book.txt  film.srt (and film.mp4 …)  and one of
+    book.txt  film.srt (and film.mp4 …) or film.json  and one of
     gold.tsv with film_sentences.tsv     lines of the film that readers looked up in the book
     annotations.tsv (or .csv)            places that match, as the paper's annotators wrote them
 
-`film_sentences.tsv` numbers the spoken sentences; `gold.tsv` judges some or all of them: `match`
-(the book has a counterpart), `scene` (the exchange plays out there, the line is new) or `none`.
+`film_sentences.tsv` numbers the spoken sentences (a row without text is a silent shot); `gold.tsv`
+judges some or all of them: `match` (the book has a counterpart), `scene` (the exchange plays out
+there, the line is new) or `none`.
 
 `annotations.tsv` holds a time of the film and a line of the book (paper, section 3): the columns
 `time_s` (seconds, or h:mm:ss) and `line`, and where they are known `end_s`, `line_to` and `kind`
@@ -31,6 +32,8 @@ JudgedKind = Literal["dialogue", "visual", "audio"]
 Lines = tuple[int, int]
 """First and last line of a passage, counted from 1."""
 
+FILM_JSON = "film.json"
+"""A film as it was read (film_json.py); where it lies in a pair's folder, it is the pair's film."""
 ANNOTATIONS = ("annotations.tsv", "annotations.csv")
 _VIDEOS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
 _KINDS: dict[str, JudgedKind] = {
@@ -91,7 +94,7 @@ class Pair:
 
     @property
     def film(self) -> Path:
-        """The film's file: the subtitles, or the video of a pair that has annotated times."""
+        """The film's file: subtitles, film.json, or the video of a pair with annotated times."""
         return self.folder / self.film_name
 
 
@@ -125,6 +128,7 @@ def load_pair(folder: Path) -> Pair:
         spoken=spoken,
         judgements=judgements,
         paragraph_lines=paragraph_lines,
+        film_name=FILM_JSON if (folder / FILM_JSON).exists() else "film.srt",
     )
 
 

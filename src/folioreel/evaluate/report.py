@@ -26,6 +26,7 @@ from typing import Any
 from folioreel import __version__
 from folioreel.align.aligner import Aligner
 from folioreel.evaluate.dataset import find_pairs, load_pair
+from folioreel.evaluate.film_json import load_pair_film
 from folioreel.evaluate.intervals import figure_intervals
 from folioreel.evaluate.metrics import (
     Calibration,
@@ -43,7 +44,6 @@ from folioreel.evaluate.metrics import (
 from folioreel.evaluate.plots import write_precision_coverage, write_reliability
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Book, Film
 
@@ -76,7 +76,7 @@ def evaluate_system(
     for done, path in enumerate(folders):
         progress(Progress(stage="evaluating", done=done, total=len(folders)))
         pair = load_pair(path)
-        alignment = align(load_film(pair.film), load_book(pair.book))
+        alignment = align(load_pair_film(pair), load_book(pair.book))
         names.append(pair.name)
         judged.append(judge_links(pair, placed_links(alignment)))
         signatures.append(alignment.signature)

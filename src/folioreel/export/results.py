@@ -6,6 +6,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.export.alignment_json import write_alignment
+from folioreel.export.page_html import write_page
 from folioreel.export.picture import write_picture
 from folioreel.export.tables import write_csv, write_srt, write_vtt
 from folioreel.files import make_folder
@@ -16,6 +17,7 @@ WRITERS = {
     "alignment.vtt": write_vtt,
     "book.srt": write_srt,
     "alignment.png": write_picture,
+    "page.html": write_page,
     # Last: where it is, all of it is.
     "alignment.json": write_alignment,
 }

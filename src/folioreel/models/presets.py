@@ -45,7 +45,7 @@ def load_preset(name_or_folder: str) -> AlignConfig:
             f"{folder}: is of a newer version; run: pip install --upgrade folioreel"
         )
     try:
-        return _from_dict(found["config"])
+        return config_from_dict(found["config"])
     except (ConfigError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise ModelFolderError(f"{folder}: config.json is damaged; {error}") from error
 
@@ -75,7 +75,7 @@ def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str
     write_text(path, json.dumps(found, ensure_ascii=False, indent=1) + "\n")
 
 
-def _from_dict(values: dict[str, Any]) -> AlignConfig:
+def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     """The settings that `asdict` wrote."""
     steps, slope_offset = values["steps"], values["calibration"]
     return AlignConfig(

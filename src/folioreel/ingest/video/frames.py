@@ -43,7 +43,7 @@ def decode_frames(
             frame = _frame_at(container, stream, max(time_s, 0.0) + origin_s(container))
             if frame is None:
                 raise InputError(f"no picture can be decoded at {time_s:.1f} s", video)
-            yield _to_rgb(frame, width_px, float(stream.sample_aspect_ratio or 1))
+            yield to_rgb(frame, width_px, float(stream.sample_aspect_ratio or 1))
 
 
 def _frame_at(container: Any, stream: Any, time_s: float) -> Any:
@@ -73,7 +73,7 @@ def _last_before(container: Any, stream: Any, due_s: float) -> Any:
     return found
 
 
-def _to_rgb(frame: Any, width_px: int, pixel_shape: float) -> NDArray[np.uint8]:
+def to_rgb(frame: Any, width_px: int, pixel_shape: float) -> NDArray[np.uint8]:
     """Scale to a width, with square pixels and the right way up."""
     shape = frame.height / (frame.width * pixel_shape)
     quarter_turns = round((frame.rotation or 0) / 90) % 4

@@ -1,0 +1,1 @@
+"""The local server of the page, and what readers judge on it."""

@@ -1,0 +1,223 @@
+"""What a reader judges, kept beside the alignment as a judged pair (evaluate/dataset.py).
+
+`journal.jsonl` is what counts: a line for each judgement and each undo, only ever added to, and on
+the disk before anybody is told that a judgement is kept. The files of the dataset format are
+written from it: `gold.tsv`, `film_sentences.tsv`, `book.txt`, `film.json`; a line of the film is a
+moment of the alignment, by its number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from folioreel.errors import InputError
+from folioreel.evaluate.dataset import FILM_JSON
+from folioreel.evaluate.film_json import write_film_json
+from folioreel.files import make_folder, write_text
+from folioreel.models.chain import ABSENT
+from folioreel.types import Alignment, Film
+from folioreel.viewer.book_text import Lines, book_lines
+
+FORMAT = "folioreel-judgements"
+VERSION = 1
+JOURNAL = "journal.jsonl"
+_GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What a reader says of one moment."""
+
+    moment: int
+    verdict: Literal["match", "none"]
+    sentence: int | None
+    """Of a match."""
+
+    @property
+    def place(self) -> int:
+        """The sentence, or ABSENT."""
+        return ABSENT if self.sentence is None else self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the page and the journal have it."""
+        return {"moment": self.moment, "verdict": self.verdict, "sentence": self.sentence}
+
+    @classmethod
+    def from_dict(cls, values: Any, alignment: Alignment) -> Judgement:
+        """A judgement of this alignment.
+
+        Raises:
+            ValueError: It is none.
+        """
+        if not isinstance(values, dict):
+            raise ValueError("a judgement has a moment, a verdict and a sentence")
+        moment, verdict, sentence = (values.get(k) for k in ("moment", "verdict", "sentence"))
+        if not _is_index(moment, len(alignment.film.moments)):
+            raise ValueError(f"the film has no moment {moment!r}")
+        assert isinstance(moment, int)
+        if verdict == "none":
+            return cls(moment=moment, verdict="none", sentence=None)
+        if verdict != "match":
+            raise ValueError(f"unknown verdict {verdict!r}: match or none")
+        if not _is_index(sentence, len(alignment.book.sentences)):
+            raise ValueError(f"the book has no sentence {sentence!r}")
+        return cls(moment=moment, verdict="match", sentence=sentence)
+
+
+class Judgements:
+    """A reader's judgements of one alignment, and the folder in which they are kept."""
+
+    def __init__(self, alignment: Alignment, folder: Path) -> None:
+        """Read what is there; nothing is written before the first judgement.
+
+        Raises:
+            InputError: The folder holds something else, or judgements of another alignment.
+        """
+        self.folder = folder
+        self._alignment = alignment
+        self._made: list[Judgement] = []  # in the order in which they were made
+        self.revision = 0
+        self._size = 0  # of the journal, in bytes
+        if (folder / JOURNAL).exists():
+            self._read()
+        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError("is no folder of judgements; move it elsewhere", folder)
+
+    @property
+    def current(self) -> dict[int, Judgement]:
+        """The judgement of each moment that has one."""
+        return {judgement.moment: judgement for judgement in self._made}
+
+    def add(self, judgement: Judgement) -> None:
+        """Keep a judgement; it is on the disk when this returns."""
+        self._append({"do": "judge", "judgement": judgement.to_dict()})
+        self._made.append(judgement)
+        self._write_pair()
+
+    def undo(self) -> int:
+        """Take the last judgement back; returns its moment. The journal keeps both.
+
+        Raises:
+            ValueError: There is none.
+        """
+        if not self._made:
+            raise ValueError("there is nothing to undo")
+        self._append({"do": "undo"})
+        moment = self._made.pop().moment
+        self._write_pair()
+        return moment
+
+    def _header(self) -> dict[str, Any]:
+        book, film = self._alignment.book, self._alignment.film
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "book_sha256": book.sha256,
+            "film_sha256": film.sha256,
+            "sentences": len(book.sentences),
+            "moments": len(film.moments),
+        }
+
+    def _read(self) -> None:
+        path = self.folder / JOURNAL
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"cannot be read ({error.strerror})", path) from error
+        # A line without its end was never answered for: the machine stopped in the middle of it.
+        self._size = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[: self._size].splitlines(), 1):
+            try:
+                self._take(json.loads(line), number)
+            except (ValueError, LookupError, TypeError) as error:
+                raise InputError(f"cannot be read ({error})", path, number) from error
+
+    def _take(self, entry: dict[str, Any], number: int) -> None:
+        """One line of the journal."""
+        if number == 1:
+            if entry != self._header():
+                raise ValueError(
+                    "it is of another book, film or alignment; move the folder elsewhere"
+                )
+            return
+        if entry["do"] == "undo":
+            self._made.pop()
+        else:
+            self._made.append(Judgement.from_dict(entry["judgement"], self._alignment))
+        self.revision = int(entry["revision"])
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        """Add a line to the journal; it is on the disk when this returns."""
+        path = self.folder / JOURNAL
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        lines = [{"revision": self.revision + 1, "time": now, **entry}]
+        if not self._size:
+            lines.insert(0, self._header())
+        data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
+        make_folder(self.folder)
+        try:
+            with path.open("ab") as file:
+                if os.fstat(file.fileno()).st_size > self._size:
+                    self._drop_torn(path, file.fileno())
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise InputError(f"cannot be written ({error.strerror or error})", path) from error
+        self._size += len(data)
+        self.revision += 1
+
+    def _drop_torn(self, path: Path, descriptor: int) -> None:
+        """Cut off a line that has no end; whole ones are another program's."""
+        with path.open("rb") as file:
+            file.seek(self._size)
+            if b"\n" in file.read():
+                raise InputError(
+                    "another `folioreel view` has judged this film meanwhile; start this one again",
+                    path,
+                )
+        os.ftruncate(descriptor, self._size)
+
+    def _write_pair(self) -> None:
+        """The judgements in the dataset format; all of it follows from the journal."""
+        folder, film = self.folder, self._alignment.film
+        text, lines = self._book_lines
+        if not (folder / "film_sentences.tsv").exists():  # the last of three that never change
+            write_text(folder / "book.txt", text)
+            write_film_json(film, folder / FILM_JSON)
+            write_text(folder / "film_sentences.tsv", _numbered_lines(film))
+        rows = ["\t".join(_GOLD)]
+        for moment, judgement in sorted(self.current.items()):
+            first, last = ("-", "-") if judgement.sentence is None else lines[judgement.sentence]
+            kind = film.moments[moment].kind
+            rows.append(f"{moment}\t{judgement.verdict}\t-\t{first}\t{last}\t-\t-\t{kind}")
+        write_text(folder / "gold.tsv", "\n".join(rows) + "\n")
+
+    @cached_property
+    def _book_lines(self) -> tuple[str, list[Lines]]:
+        return book_lines(self._alignment.book)
+
+
+def _numbered_lines(film: Film) -> str:
+    """Every moment as `film_sentences.tsv` has it; a silent one has no text."""
+    rows = [
+        f"{m.index}\t{m.start_s:.3f}\t{m.end_s:.3f}\t{' '.join(m.text.split())}"
+        for m in film.moments
+    ]
+    return "\n".join(["id\tstart_s\tend_s\ttext", *rows]) + "\n"
+
+
+def judgements_folder(alignment: Path) -> Path:
+    """Where the judgements of an alignment's file lie: `judged` beside `alignment.json`."""
+    name = "judged" if alignment.stem == "alignment" else f"{alignment.stem}-judged"
+    return alignment.parent / name
+
+
+def _is_index(value: Any, size: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size

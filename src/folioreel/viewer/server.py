@@ -1,0 +1,306 @@
+"""The local server of the page: one reader on this machine, and no file but the film.
+
+The standard library's server is enough: it answers one page, one video and two kinds of posts on
+the loopback interface, a thread for each connection. Whoever asks must know the token in the
+address, speak to the server by its own name (or a web page could reach it through a name of its
+own), and post from the page itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import sys
+import threading
+from functools import lru_cache
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+from folioreel.errors import FolioReelError, InputError
+from folioreel.export.page_html import render_page
+from folioreel.export.thumbnails import WIDTH_PX, encode_jpeg
+from folioreel.ingest.video.stills import Stills
+from folioreel.viewer.byte_ranges import UnsatisfiableError, parse_range
+from folioreel.viewer.session import Session, StaleError
+
+HOST = "127.0.0.1"
+_LARGEST_POST = 65536
+_CHUNK = 1 << 18
+_VIDEO_TYPES = {
+    ".mp4": "video/mp4",
+    ".m4v": "video/mp4",
+    ".mov": "video/quicktime",
+    ".webm": "video/webm",
+    ".mkv": "video/x-matroska",
+    ".avi": "video/x-msvideo",
+    ".ogv": "video/ogg",
+    ".mpg": "video/mpeg",
+    ".mpeg": "video/mpeg",
+    ".ts": "video/mp2t",
+}
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves one session; `address` is where."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, session: Session, port: int = 0) -> None:
+        """Take a port of the loopback interface, any free one by default.
+
+        Raises:
+            InputError: The port is taken or not allowed.
+        """
+        self.session = session
+        self.token = secrets.token_urlsafe(24)
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            raise InputError(
+                f"port {port} cannot be used ({error.strerror}); give another with --port, or none"
+            ) from error
+        self.names = (f"{HOST}:{self.server_port}", f"localhost:{self.server_port}")
+        self.pictures = _Pictures(session)
+
+    @property
+    def address(self) -> str:
+        """The page's address, with the token."""
+        return f"http://{HOST}:{self.server_port}/{self.token}/"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the middle of a film is no error."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+
+class _Pictures:
+    """Thumbnails of shots, decoded when they are first asked for."""
+
+    def __init__(self, session: Session) -> None:
+        self._film = session.alignment.film
+        self._lock = threading.Lock()
+        self._stills: Stills | None = None
+        self.jpeg = lru_cache(maxsize=4096)(self._make)
+
+    def addresses(self) -> list[str | None]:
+        """One a shot."""
+        if self._film.video is None:
+            return []
+        return [f"thumbnails/{shot.index}.jpg" for shot in self._film.shots]
+
+    def _make(self, shot: int) -> bytes | None:
+        if self._film.video is None or shot >= len(self._film.shots):
+            return None
+        with self._lock:
+            if self._stills is None:
+                self._stills = Stills(self._film.video, WIDTH_PX)
+            picture = self._stills.picture(self._film.shots[shot])
+        return None if picture is None else encode_jpeg(picture)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: PageServer
+    protocol_version = "HTTP/1.1"
+    server_version = "folioreel"
+    sys_version = ""
+    timeout = 120
+    _policy: ClassVar[str] = "default-src 'none'; frame-ancestors 'none'"
+
+    def do_GET(self) -> None:
+        """The page, the film, or a thumbnail."""
+        where = self._admit()
+        if where is None:
+            return
+        if where == "":
+            self._send_page()
+        elif where == "video":
+            self._send_video()
+        elif where.startswith("thumbnails/") and where.endswith(".jpg"):
+            self._send_thumbnail(where[len("thumbnails/") : -len(".jpg")])
+        else:
+            self._send_error(HTTPStatus.NOT_FOUND, "there is nothing here")
+
+    def do_HEAD(self) -> None:
+        """The same without the body."""
+        self.do_GET()
+
+    def do_POST(self) -> None:
+        """A judgement, or an undo."""
+        where = self._admit()
+        if where is None:
+            return
+        body = self._read_post()
+        if body is None:
+            return
+        session = self.server.session
+        try:
+            if where == "judge":
+                answer = session.judge(body.get("revision"), body.get("judgement"))
+            elif where == "undo":
+                answer = session.undo(body.get("revision"))
+            else:
+                self._send_error(HTTPStatus.NOT_FOUND, "there is nothing here")
+                return
+        except StaleError:
+            self._send_json(HTTPStatus.CONFLICT, session.state())
+        except ValueError as error:
+            self._send_error(HTTPStatus.BAD_REQUEST, str(error))
+        except FolioReelError as error:
+            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+        else:
+            self._send_json(HTTPStatus.OK, answer)
+
+    def _admit(self) -> str | None:
+        """What is asked for, below the token; None for who may not ask, which is answered."""
+        if self.headers.get("Host", "") not in self.server.names:
+            self._send_error(HTTPStatus.FORBIDDEN, "ask by the address that folioreel printed")
+            return None
+        path = self.path.partition("?")[0]
+        start = f"/{self.server.token}/"
+        given = path[: len(start)].encode("utf-8", errors="replace")
+        if not hmac.compare_digest(given, start.encode("ascii")):
+            self._send_error(HTTPStatus.NOT_FOUND, "open the address that folioreel printed")
+            return None
+        return path[len(start) :]
+
+    def _read_post(self) -> dict[str, Any] | None:
+        """The JSON of a post from the page itself; None for any other, which is answered."""
+        origins = [f"http://{name}" for name in self.server.names]
+        if self.headers.get("Origin") not in origins:
+            self._send_error(HTTPStatus.FORBIDDEN, "only the page itself may judge")
+            return None
+        if self.headers.get_content_type() != "application/json":
+            self._send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a judgement is JSON")
+            return None
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdigit():
+            self._send_error(HTTPStatus.LENGTH_REQUIRED, "say how long the judgement is")
+            return None
+        if int(length) > _LARGEST_POST:
+            self._send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "this is no judgement")
+            return None
+        try:
+            body = json.loads(self.rfile.read(int(length)))
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            self._send_error(HTTPStatus.BAD_REQUEST, "this is no judgement: not a JSON object")
+            return None
+        return body
+
+    def _send_page(self) -> None:
+        video = self.server.session.alignment.film.video
+        addresses = {
+            "video": "video" if video is not None else None,
+            "judge": "judge",
+            "undo": "undo",
+        }
+        payload = self.server.session.payload(self.server.pictures.addresses(), addresses)
+        text, policy = render_page(payload)
+        headers = {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
+        }
+        self._send(HTTPStatus.OK, text.encode("utf-8"), headers)
+
+    def _send_thumbnail(self, name: str) -> None:
+        is_number = name.isascii() and name.isdigit() and len(name) < 9
+        try:
+            jpeg = self.server.pictures.jpeg(int(name)) if is_number else None
+        except InputError:
+            jpeg = None
+        if jpeg is None:
+            self._send_error(HTTPStatus.NOT_FOUND, "there is no such picture")
+            return
+        headers = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=86400"}
+        self._send(HTTPStatus.OK, jpeg, headers)
+
+    def _send_video(self) -> None:
+        video = self.server.session.alignment.film.video
+        try:
+            if video is None:
+                raise FileNotFoundError
+            with video.open("rb") as file:
+                self._send_file(video, file)
+        except FileNotFoundError:
+            self._send_error(HTTPStatus.NOT_FOUND, "the film is not there any more")
+
+    def _send_file(self, path: Path, file: Any) -> None:
+        status = path.stat()
+        tag = f'"{status.st_size:x}-{status.st_mtime_ns:x}"'
+        headers = {
+            "Accept-Ranges": "bytes",
+            "ETag": tag,
+            "Content-Type": _VIDEO_TYPES.get(path.suffix.lower(), "application/octet-stream"),
+        }
+        asked = self.headers.get("Range") if self.command == "GET" else None
+        if self.headers.get("If-Range", tag) != tag:
+            asked = None  # the file has changed since: all of it is due
+        try:
+            part = parse_range(asked, status.st_size)
+        except UnsatisfiableError:
+            headers["Content-Range"] = f"bytes */{status.st_size}"
+            self._send(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, b"", headers)
+            return
+        code = HTTPStatus.OK
+        if part is not None:
+            code = HTTPStatus.PARTIAL_CONTENT
+            headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{status.st_size}"
+        part = part if part is not None else range(status.st_size)
+        self._send_head(code, len(part), headers)
+        if self.command == "HEAD":
+            return
+        file.seek(part.start)
+        left = len(part)
+        while left and (data := file.read(min(left, _CHUNK))):
+            self.wfile.write(data)
+            left -= len(data)
+        if left:
+            self.close_connection = True  # the file has shrunk; what was promised cannot come
+
+    def _send_json(self, code: HTTPStatus, value: dict[str, Any]) -> None:
+        data = json.dumps(value, ensure_ascii=False).encode("utf-8", errors="replace")
+        self._send(code, data, {"Content-Type": "application/json"})
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the standard library refuses, in our own form."""
+        self._send_error(HTTPStatus(code), message or HTTPStatus(code).phrase)
+
+    def _send_error(self, code: HTTPStatus, message: str) -> None:
+        self.close_connection = True  # a body that nobody read may lie on the line
+        self._send_json(code, {"error": message})
+
+    def _send(self, code: HTTPStatus, data: bytes, headers: dict[str, str]) -> None:
+        self._send_head(code, len(data), headers)
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _send_head(self, code: HTTPStatus, length: int, headers: dict[str, str]) -> None:
+        self.send_response(code)
+        common = {
+            **_HEADERS,
+            "Cache-Control": "no-store",
+            "Content-Security-Policy": self._policy,
+            "Content-Length": str(length),
+        }
+        if self.close_connection:
+            common["Connection"] = "close"
+        for name, value in (common | headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: what a reader looks at is nobody's business."""

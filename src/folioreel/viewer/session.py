@@ -1,0 +1,176 @@
+"""One reader, one alignment: the page's data, judgements, and the links that follow them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from folioreel.align.aligner import Aligner
+from folioreel.align.revise import Reviser
+from folioreel.errors import FolioReelError, InputError
+from folioreel.export.alignment_json import write_alignment
+from folioreel.export.page_payload import make_payload, page_link
+from folioreel.models.presets import config_from_dict
+from folioreel.types import Alignment, Link
+from folioreel.viewer.judgements import Judgement, Judgements
+
+REVISED = "alignment.json"
+"""The alignment as the reader has corrected it, in the folder of the judgements."""
+
+
+class StaleError(FolioReelError):
+    """The page that judged did not know of the last judgement: another window was ahead."""
+
+
+class Session:
+    """An alignment that is being read; threads may call it at the same time."""
+
+    def __init__(self, alignment: Alignment, folder: Path) -> None:
+        """Take up what was judged before.
+
+        Args:
+            alignment: What `open_alignment` gives.
+            folder: Where the judgements are kept.
+        """
+        self.alignment = alignment
+        self.judgements = Judgements(alignment, folder)
+        self._links = list(alignment.links)
+        self._take_up()
+        self._lock = threading.Lock()
+        self._reviser: Reviser | None = None
+        self._prepared = threading.Event()
+
+    def prepare(self, complain: Callable[[str], None]) -> None:
+        """Compute the scores of all cells, which judgements need, in a thread of its own."""
+        judged = {m: judgement.place for m, judgement in self.judgements.current.items()}
+
+        def work() -> None:
+            try:
+                film, book = self.alignment.film, self.alignment.book
+                aligner = _aligner_of(self.alignment)
+                scores = aligner.score(film, book)
+                self._reviser = Reviser(aligner, film, book, scores, judged)
+            except FolioReelError as error:
+                complain(f"a judgement will change its own link alone: {error}")
+            finally:
+                self._prepared.set()
+
+        threading.Thread(target=work, name="scores", daemon=True).start()
+
+    def payload(
+        self, thumbnails: list[str | None], server: dict[str, str | None]
+    ) -> dict[str, Any]:
+        """The page's data as of now."""
+        with self._lock:
+            alignment = replace(self.alignment, links=tuple(self._links))
+            judgements, revision = self._judgement_dicts(), self.judgements.revision
+        return make_payload(alignment, thumbnails, judgements, revision, server)
+
+    def judge(self, revision: object, values: Any) -> dict[str, Any]:
+        """Keep a judgement; what has changed by it, as the page has it.
+
+        Raises:
+            StaleError: Another window has judged since.
+            ValueError: It is no judgement of this alignment.
+        """
+        judgement = Judgement.from_dict(values, self.alignment)
+        self._prepared.wait()
+        with self._lock:
+            self._check_revision(revision)
+            self.judgements.add(judgement)
+            return self._revise(judgement.moment)
+
+    def undo(self, revision: object) -> dict[str, Any]:
+        """Take the last judgement back; what has changed by that.
+
+        Raises:
+            StaleError: Another window has judged since.
+            ValueError: There is nothing to undo.
+        """
+        self._prepared.wait()
+        with self._lock:
+            self._check_revision(revision)
+            return self._revise(self.judgements.undo())
+
+    def state(self) -> dict[str, Any]:
+        """All links and judgements, for a page that was left behind."""
+        with self._lock:
+            return self._revised(range(len(self._links)))
+
+    def _check_revision(self, revision: object) -> None:
+        if revision != self.judgements.revision:
+            raise StaleError("another window was ahead of this one")
+
+    def _revise(self, moment: int) -> dict[str, Any]:
+        """Solve again around a moment whose judgement has changed."""
+        judgement = self.judgements.current.get(moment)
+        if self._reviser is not None:
+            new = self._reviser.judge(moment, None if judgement is None else judgement.place)
+        else:
+            new = (_judged_link(self.alignment.links[moment], judgement),)
+        changed = [
+            link.moment for link in new if page_link(link) != page_link(self._links[link.moment])
+        ]
+        for link in new:
+            self._links[link.moment] = link
+        self._write_revised()
+        return self._revised(changed)
+
+    def _revised(self, moments: Any) -> dict[str, Any]:
+        return {
+            "revision": self.judgements.revision,
+            "judgements": self._judgement_dicts(),
+            "links": [[moment, page_link(self._links[moment])] for moment in moments],
+        }
+
+    def _judgement_dicts(self) -> list[dict[str, Any]]:
+        return [judgement.to_dict() for judgement in self.judgements.current.values()]
+
+    def _write_revised(self) -> None:
+        signature = {**self.alignment.signature, "revision": self.judgements.revision}
+        revised = replace(self.alignment, links=tuple(self._links), signature=signature)
+        write_alignment(revised, self.judgements.folder / REVISED)
+
+    def _take_up(self) -> None:
+        """The links as they were when the reader left; at least the judged ones."""
+        try:
+            text = (self.judgements.folder / REVISED).read_text(encoding="utf-8")
+            document = json.loads(text)
+            if document["model"]["revision"] == self.judgements.revision:
+                for k, link in enumerate(document["links"]):
+                    self._links[k] = replace(
+                        self._links[k],
+                        sentence=link["sentence"],
+                        score=link["score"],
+                        in_book=link["in_book"],
+                    )
+        except (OSError, ValueError, LookupError, TypeError):
+            pass  # it follows from the journal, and the next judgement writes it again
+        for moment, judgement in self.judgements.current.items():
+            self._links[moment] = _judged_link(self._links[moment], judgement)
+
+
+def _judged_link(link: Link, judgement: Judgement | None) -> Link:
+    """A link as judged, or as it was."""
+    if judgement is None:
+        return link
+    if judgement.sentence is None:
+        return replace(link, score=0.0, in_book=False)
+    return replace(link, sentence=judgement.sentence, score=1.0, in_book=True)
+
+
+def _aligner_of(alignment: Alignment) -> Aligner:
+    """The aligner that made an alignment, by its signature.
+
+    Raises:
+        InputError: The signature does not say how it was made.
+    """
+    try:
+        config = config_from_dict(alignment.signature["config"])
+    except (LookupError, TypeError, ValueError, AttributeError, FolioReelError) as error:
+        raise InputError(f"its signature is not of this version ({error})") from error
+    return Aligner(config, str(alignment.signature["preset"]))

@@ -1,0 +1,253 @@
+"""Judging over HTTP: links follow, nothing is lost, and the folder is a judged pair."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from urllib.request import urlopen
+
+import pytest
+from made_pages import SILENT, Browser, make_alignment, open_session, serving
+
+from folioreel.align.aligner import Aligner
+from folioreel.apps.judged import judged_moments
+from folioreel.errors import InputError
+from folioreel.evaluate.dataset import find_pairs, load_pair
+from folioreel.evaluate.film_json import load_pair_film
+from folioreel.evaluate.report import evaluate_dataset
+from folioreel.export.alignment_json import read_alignment
+from folioreel.export.alignment_reader import open_alignment
+from folioreel.export.page_payload import page_link
+from folioreel.ingest.book import load_book
+from folioreel.viewer.judgements import judgements_folder
+from folioreel.viewer.session import Session
+
+
+def solved_whole(result, judged):
+    """The links of all moments, solved again as a whole."""
+    alignment = open_alignment(result)
+    aligner = Aligner.load()
+    scores = aligner.score(alignment.film, alignment.book)
+    return aligner.link(alignment.film, alignment.book, scores, judged)[0]
+
+
+def test_links_follow_a_judgement(browser, result):
+    status, answer = browser.judge(0, 2, 3)
+    assert status == 200
+    assert answer["revision"] == 1
+    assert answer["judgements"] == [{"moment": 2, "verdict": "match", "sentence": 3}]
+    changed = dict(answer["links"])
+    assert changed[2] == {"sentence": 3, "score": 1.0, "in_book": True}
+    after = browser.payload()
+    assert (after["revision"], after["judgements"]) == (1, answer["judgements"])
+    for link, whole in zip(after["links"], solved_whole(result, {2: 3}), strict=True):
+        assert link["sentence"] == whole.sentence
+        assert link["in_book"] == whole.in_book
+        assert link["score"] == pytest.approx(whole.score, abs=3e-3)
+
+
+def test_not_in_the_book(browser):
+    status, answer = browser.judge(0, 0, None)
+    assert status == 200
+    link = dict(answer["links"])[0]
+    assert (link["score"], link["in_book"]) == (0, False)
+    assert answer["judgements"] == [{"moment": 0, "verdict": "none", "sentence": None}]
+
+
+def test_undo_goes_back_step_by_step(browser):
+    before = browser.payload()["links"]
+    browser.judge(0, 2, 3)
+    first = browser.payload()
+    browser.judge(1, 2, 5)
+    browser.judge(2, SILENT, 4)
+    assert browser.undo(3)[0] == 200
+    status, answer = browser.undo(4)
+    assert (status, answer["revision"]) == (200, 5)
+    assert answer["judgements"] == first["judgements"]
+    assert close(browser.payload()["links"], first["links"])
+    assert browser.undo(5)[0] == 200
+    assert close(browser.payload()["links"], before)
+    status, answer = browser.undo(6)
+    assert (status, answer["error"]) == (400, "there is nothing to undo")
+
+
+def close(some, others):
+    return all(
+        a["sentence"] == b["sentence"] and a["score"] == pytest.approx(b["score"], abs=3e-3)
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+def test_a_window_that_was_left_behind(browser):
+    browser.judge(0, 2, 3)
+    for status, answer in (browser.judge(0, 0, None), browser.undo(0), browser.judge(7, 0, 1)):
+        assert status == 409
+        assert answer["revision"] == 1
+        assert [moment for moment, _ in answer["links"]] == [0, 1, 2, 3]
+        assert answer["judgements"] == [{"moment": 2, "verdict": "match", "sentence": 3}]
+    assert browser.judge(1, 0, None)[0] == 200
+
+
+def test_judgements_come_back_at_the_next_start(result):
+    with serving(result) as browser:
+        browser.judge(0, 2, 3)
+        browser.judge(1, 0, None)
+        before = browser.payload()
+    with serving(result) as browser:
+        after = browser.payload()
+        assert after == before
+        assert browser.undo(2)[0] == 200
+        status, answer = browser.judge(3, 3, 10)
+        assert (status, answer["revision"]) == (200, 4)
+    links = read_alignment(result / "judged" / "alignment.json")["links"]
+    judged = solved_whole(result, {2: 3, 3: 10})
+    assert [link["sentence"] for link in links] == [link.sentence for link in judged]
+
+
+def test_what_follows_from_the_journal_may_be_lost(result):
+    with serving(result) as browser:
+        browser.judge(0, 2, 3)
+    kept = result / "judged" / "journal.jsonl"
+    for path in (result / "judged").iterdir():
+        if path != kept:
+            path.unlink()
+    with serving(result) as browser:
+        payload = browser.payload()
+        assert payload["revision"] == 1
+        assert payload["links"][2] == {"sentence": 3, "score": 1.0, "in_book": True}
+        browser.judge(1, 0, 0)
+    assert len(load_pair(result / "judged").judgements) == 2
+
+
+def test_a_line_cut_short_by_a_crash(result):
+    with serving(result) as browser:
+        browser.judge(0, 2, 3)
+    journal = result / "judged" / "journal.jsonl"
+    whole = journal.read_bytes()
+    for torn in (b'{"revision": 2, "do": "ju', b"{", whole.splitlines()[-1]):
+        journal.write_bytes(whole + torn)
+        session = open_session(result)
+        assert session.judgements.revision == 1
+        assert session.judge(1, {"moment": 0, "verdict": "none"})["revision"] == 2
+        lines = [json.loads(line) for line in journal.read_text().splitlines()]
+        assert [line.get("revision") for line in lines] == [None, 1, 2]
+        journal.write_bytes(whole)
+
+
+def test_two_programs_do_not_write_over_each_other(result):
+    first, second = open_session(result), open_session(result)
+    first.judge(0, {"moment": 0, "verdict": "none"})
+    with pytest.raises(InputError, match="another `folioreel view`"):
+        second.judge(0, {"moment": 2, "verdict": "match", "sentence": 5})
+    assert open_session(result).judgements.revision == 1
+
+
+def test_a_folder_of_something_else_is_left_alone(result):
+    (result / "judged").mkdir()
+    (result / "judged" / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match="move it elsewhere"):
+        open_session(result)
+    assert [path.name for path in (result / "judged").iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b'{"format": "folioreel-judgements", "version": 1, "book_sha256": "0"}', "another book"),
+        (b"\xff\xfe", "cannot be read"),
+        (b"[]", "another book"),
+    ],
+)
+def test_a_journal_of_another_alignment(result, line, says):
+    (result / "judged").mkdir()
+    (result / "judged" / "journal.jsonl").write_bytes(line + b"\n")
+    with pytest.raises(InputError, match=says):
+        open_session(result)
+
+
+def test_the_folder_is_a_judged_pair(browser, result):
+    browser.judge(0, 2, 9)
+    browser.judge(1, SILENT, 4)
+    browser.judge(2, 3, None)
+    folder = result / "judged"
+    assert find_pairs(folder) == [folder]
+    pair = load_pair(folder)
+    alignment = open_alignment(result)
+    assert load_pair_film(pair).moments == alignment.film.moments
+    assert load_pair_film(pair).video.resolve() == (result.parent / "film.mp4").resolve()
+    found = judged_moments(pair, load_pair_film(pair), load_book(pair.book))
+    assert [(j.moment, j.verdict) for j in found] == [(1, "match"), (2, "match"), (3, "none")]
+    assert 4 in found[0].sentences
+    assert 9 in found[1].sentences
+    (row,) = evaluate_dataset(folder)
+    assert (row["match"], row["none"]) == (2, 1)
+    assert set(row["kind"]) == {"dialogue", "visual"}
+
+
+def test_a_book_without_lines(tmp_path):
+    result = make_alignment(tmp_path / "library", "novel.html")
+    with serving(result) as browser:
+        sentences = browser.payload()["book"]["sentences"]
+        for revision, (moment, sentence) in enumerate(((0, 3), (2, 7), (3, 11))):
+            assert browser.judge(revision, moment, sentence)[0] == 200
+    pair = load_pair(result / "judged")
+    book = load_book(pair.book)
+    found = judged_moments(pair, load_pair_film(pair), book)
+    said = [" ".join(book.sentences[j].text for j in judged.sentences) for judged in found]
+    for text, sentence in zip(said, (3, 7, 11), strict=True):
+        assert sentences[sentence] in text
+
+
+def test_a_judgement_survives_the_plug(result):
+    """The server is killed right after its answer."""
+    process, address = start_view(result)
+    with urlopen(address) as response:
+        assert response.status == 200
+    status, answer = Browser(address).judge(0, 2, 3)
+    process.kill()
+    process.communicate()
+    assert (status, answer["revision"]) == (200, 1)
+    assert open_session(result).judgements.current[2].sentence == 3
+
+
+def test_ctrl_c_ends_it_cleanly(result):
+    process, address = start_view(result, "--port", "0")
+    with urlopen(address) as response:
+        assert b"payload" in response.read()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+    with pytest.raises(OSError, match="refused"):
+        urlopen(address)
+
+
+def start_view(result, *options):
+    command = [sys.executable, "-m", "folioreel", "view", str(result), "--no-open", *options]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    address = process.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:")
+    return process, address
+
+
+def test_an_alignment_of_another_version_still_takes_judgements(result):
+    """Where the scores cannot be computed again, a judgement changes its own link."""
+    path = result / "alignment.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["model"]["config"] = {"something": "else"}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    said = []
+    session = Session(open_alignment(path), judgements_folder(path))
+    session.prepare(said.append)
+    answer = session.judge(0, {"moment": 2, "verdict": "match", "sentence": 1})
+    assert answer["links"] == [[2, {"sentence": 1, "score": 1.0, "in_book": True}]]
+    assert "its own link alone" in said[0]
+    back = session.undo(1)
+    assert back["links"] == [[2, page_link(session.alignment.links[2])]]
