@@ -42,6 +42,6 @@ def run_demo(out: Path, progress: ProgressCallback = ignore_progress) -> DemoRes
     alignment = Aligner.load().align(film, load_book(pair.book), progress)
     return DemoResult(
         alignment=alignment,
-        files=write_results(alignment, out),
+        files=write_results(alignment, out, progress),
         scores=score_links(pair, placed_links(alignment)),
     )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="What finds the shots; transnetv2 needs folioreel[transnetv2].",
 )
-@click.option("--out", type=FILE, help="Folder for JSON, CSV, VTT, SRT and the picture.")
+@click.option("--out", type=FILE, help="Folder for the page, JSON, CSV, VTT, SRT and the picture.")
 @force_option
 @click.option("--json", "as_json", is_flag=True, help="Print alignment.json to stdout.")
 def align(
@@ -75,7 +75,7 @@ def align(
         show_notes(book, read_book.notes)
         show_notes(film, read_film.notes)
         alignment = aligner.align(read_film, read_book, progress)
-    files = write_results(alignment, out) if out is not None else []
+        files = write_results(alignment, out, progress) if out is not None else []
     _show_alignment(alignment, files, as_json=as_json)
 
 

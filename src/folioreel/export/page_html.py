@@ -19,6 +19,7 @@ from folioreel.errors import FolioReelError
 from folioreel.export.page_payload import make_payload
 from folioreel.export.thumbnails import inline_thumbnails
 from folioreel.files import write_text
+from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment
 
 _TEMPLATE = """<!doctype html>
@@ -42,9 +43,11 @@ _TEMPLATE = """<!doctype html>
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
-def write_page(alignment: Alignment, path: Path) -> None:
+def write_page(
+    alignment: Alignment, path: Path, progress: ProgressCallback = ignore_progress
+) -> None:
     """Write the page as one file that works from disk, without a network."""
-    payload = make_payload(alignment, inline_thumbnails(alignment.film))
+    payload = make_payload(alignment, inline_thumbnails(alignment.film, progress))
     write_text(path, render_page(payload)[0])
 
 

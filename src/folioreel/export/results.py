@@ -10,14 +10,16 @@ from folioreel.export.page_html import write_page
 from folioreel.export.picture import write_picture
 from folioreel.export.tables import write_csv, write_srt, write_vtt
 from folioreel.files import make_folder
+from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment
 
+PAGE = "page.html"
 WRITERS = {
     "alignment.csv": write_csv,
     "alignment.vtt": write_vtt,
     "book.srt": write_srt,
     "alignment.png": write_picture,
-    "page.html": write_page,
+    PAGE: write_page,
     # Last: where it is, all of it is.
     "alignment.json": write_alignment,
 }
@@ -37,9 +39,14 @@ def check_folder(folder: Path, *, force: bool) -> None:
         )
 
 
-def write_results(alignment: Alignment, folder: Path) -> list[Path]:
+def write_results(
+    alignment: Alignment, folder: Path, progress: ProgressCallback = ignore_progress
+) -> list[Path]:
     """Write every format into a folder; returns the files."""
     make_folder(folder)
     for name, write in WRITERS.items():
-        write(alignment, folder / name)
+        if name == PAGE:  # it has pictures out of the video, which take their time
+            write_page(alignment, folder / name, progress)
+        else:
+            write(alignment, folder / name)
     return [folder / name for name in WRITERS]
