@@ -38,6 +38,7 @@ def test_align_writes_every_format(pair, tmp_path):
         "alignment.vtt",
         "book.srt",
         "alignment.png",
+        "page.html",
     }
     document = read_alignment(tmp_path / "out" / "alignment.json")
     hoarding = next(x for x in document["links"] if x["text"] == "Who opened the hoarding?")
