@@ -167,6 +167,15 @@ def test_scores_that_keep_their_promise_have_a_small_error(rng):
     assert boastful == pytest.approx(1 / 2 - 1 / 3, abs=0.02)
 
 
+def test_the_error_that_chance_alone_makes():
+    # Four tosses of a fair coin: the share of heads is off by 1/2 twice in 16, by 1/4 eight times.
+    found = calibrate(outcomes_of([0.5] * 4, [True, True, False, False]))
+    assert found.ece == 0
+    assert found.by_chance == pytest.approx((2 * 0.5 + 8 * 0.25) / 16, abs=0.02)
+    sure = calibrate(outcomes_of([1.0] * 4, [True] * 4))
+    assert sure.by_chance == 0
+
+
 def test_precision_at_coverage_by_hand():
     scores = [0.9, 0.8, 0.8, 0.4, UNLINKED, 0.95]
     right = [True, True, False, True, False, True]

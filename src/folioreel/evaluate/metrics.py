@@ -34,6 +34,7 @@ NEAR_SENTENCES = 5
 HOWS = ("verbatim", "paraphrase", "reported")
 """How a match renders its passage: word for word, in other words, told in narration."""
 CALIBRATION_BINS = 15
+_DRAWS = 400
 COVERAGES = (25, 50, 75, 90, 100)
 UNLINKED = -1e9
 """The score of a line without a link."""
@@ -85,6 +86,8 @@ class Calibration:
     links: int
     ece: float | None
     """The expected calibration error, 0 … 1; None where nothing is linked."""
+    by_chance: float | None
+    """The error that these scores would show if each were exactly the chance to be right."""
     bins: tuple[CalibrationBin, ...]
     """By rising score."""
 
@@ -232,7 +235,7 @@ def calibrate(outcomes: Outcomes, bins: int = CALIBRATION_BINS) -> Calibration:
     kept = outcomes.stated
     scores, right = outcomes.scores[kept], outcomes.near[kept]
     if not len(scores):
-        return Calibration(links=0, ece=None, bins=())
+        return Calibration(links=0, ece=None, by_chance=None, bins=())
     places = equal_mass_bins(scores, bins)
     found = tuple(
         CalibrationBin(
@@ -243,7 +246,20 @@ def calibrate(outcomes: Outcomes, bins: int = CALIBRATION_BINS) -> Calibration:
         for k in np.unique(places)
     )
     error = sum(b.links * abs(b.score - b.right) for b in found) / len(scores)
-    return Calibration(links=len(scores), ece=round(error, 4), bins=found)
+    return Calibration(
+        links=len(scores),
+        ece=round(error, 4),
+        by_chance=round(_error_by_chance(scores, places), 4),
+        bins=found,
+    )
+
+
+def _error_by_chance(scores: NDArray[np.float64], places: NDArray[np.int64]) -> float:
+    """The mean error of drawn outcomes: few lines in a bin are never right just as promised."""
+    draws = np.random.default_rng(0).random((_DRAWS, len(scores))) < np.clip(scores, 0, 1)
+    surplus = draws - scores  # (draws, N)
+    bins = places == np.unique(places)[:, None]  # (bins, N)
+    return float(np.abs(surplus @ bins.T).sum(axis=1).mean() / len(scores))
 
 
 def equal_mass_bins(scores: NDArray[np.float64], bins: int) -> NDArray[np.int64]:

@@ -178,7 +178,7 @@ def _mean(rows: Sequence[Row]) -> Row:
 
 def _calibration(nested: Row) -> Calibration:
     bins = tuple(CalibrationBin(**one) for one in nested["bins"])
-    return Calibration(links=nested["links"], ece=nested["ece"], bins=bins)
+    return Calibration(**{**nested, "bins": bins})
 
 
 def _csv(rows: Sequence[Row]) -> str:
