@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=2048)
     parser.add_argument("--word-units", type=int, default=256)
     parser.add_argument("--layers", type=int, nargs="+", default=[2], help="a student for each")
+    parser.add_argument("--inner-units", type=int, default=512)
     parser.add_argument("--held-out", type=int, default=8192)
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -80,6 +81,7 @@ def main() -> None:
                 vocabulary=len(vocabulary),
                 word_units=arguments.word_units,
                 layers=layers,
+                inner_units=arguments.inner_units,
                 units=vectors.shape[1],
             ),
             batch=arguments.batch,
