@@ -8,8 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from folioreel.types import Book, Chapter, Film, Paragraph, Sentence, Shot, Subtitle
+
+settings.register_profile("folioreel", deadline=None)  # a busy machine is no error
+settings.load_profile("folioreel")
 
 SENTENCES = (
     "The ferry crossed the river at dawn.",
