@@ -30,7 +30,7 @@ def test_a_second_build_is_refused_and_harms_nothing(folder: Path, tmp_path: Pat
             refused.append(str(error.value))
 
     assert len(build_corpus(folder, out, ALONE, build_again).kept) == 2
-    assert refused == [f"another corpus build is writing to {out}; wait for it to end"]
+    assert refused == [f"another run is writing to {out}; wait for it to end"]
     assert snapshot(out) == snapshot_of_fresh_build(folder, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""`corpus build` and `corpus stats`: many books as one (paper, section 3)."""
+"""`corpus build`, `stats`, `index` and `search`: many books as one (paper, section 3)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import FILE, json_option
-from folioreel.cli.output import ProgressBars, resumable, show_figures, show_json, show_line
+from folioreel.cli.options import FILE, engine_option, json_option, workers_option
+from folioreel.cli.output import (
+    ProgressBars,
+    resumable,
+    show_figures,
+    show_json,
+    show_line,
+    wrap_passage,
+)
 from folioreel.errors import InputError
 
 if TYPE_CHECKING:
     from folioreel.corpus.build import CorpusReport
     from folioreel.corpus.records import BookRecord
+    from folioreel.corpus.search import By
+    from folioreel.engines.batch import EngineName
 
 
 @click.group()
 def corpus() -> None:
-    """Build a corpus out of many books, and count what it holds.
+    """Build a corpus out of many books, count what it holds, and find any sentence in it.
 
     \b
     folioreel corpus build library/ --out corpus
     folioreel corpus stats corpus
+    folioreel corpus index corpus
+    folioreel corpus search "a ghost walks at night" --corpus corpus
     """
 
 
@@ -73,6 +84,82 @@ def build(
 
 @corpus.command()
 @click.argument("folder", metavar="CORPUS", type=FILE)
+@click.option(
+    "--encoder",
+    metavar="NAME|FOLDER",
+    default="student",
+    show_default=True,
+    help="What gives the sentence vectors.",
+)
+@engine_option
+@workers_option
+@json_option
+def index(
+    folder: Path, encoder: str, engine: EngineName, workers: int | None, as_json: bool
+) -> None:
+    """Make a corpus searchable, or bring its store up to date with it.
+
+    New books are added and vanished ones removed. A run that was stopped is taken up where it was.
+
+    \b
+    folioreel corpus index corpus
+    folioreel corpus index corpus --engine ray --workers 64
+    """
+    from folioreel.corpus.index import IndexConfig, index_corpus
+
+    config = IndexConfig(encoder=encoder, engine=engine, workers=workers)
+    with resumable("the books indexed so far"), ProgressBars() as progress:
+        report = index_corpus(folder, config, progress)
+    if as_json:
+        show_json({"corpus": str(folder), **asdict(report)})
+        return
+    figures = {"books": report.books, "sentences": report.sentences}
+    show_figures({**figures, "books added": report.added, "books removed": report.removed})
+    if report.failures:
+        show_line("\nnot indexed:")
+        for path, reason in report.failures:
+            show_line(f"  {path}: {reason}")
+
+
+@corpus.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--corpus", "folder", metavar="CORPUS", type=FILE, required=True, help="Where.")
+@click.option("--count", default=10, show_default=True, metavar="N", help="How many answers.")
+@click.option(
+    "--by",
+    type=click.Choice(["both", "meaning", "words"]),
+    default="both",
+    show_default=True,
+    help="What counts: meaning, words, or both together.",
+)
+@json_option
+def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bool) -> None:
+    """Find a sentence, or the answer to a question, in all books of a corpus.
+
+    \b
+    folioreel corpus search "a ghost walks at night" --corpus corpus
+    folioreel corpus search who killed the old man --corpus corpus --count 3 --json
+    """
+    from folioreel.corpus.search import SearchStore
+
+    store = SearchStore.open(folder)
+    if store.waiting:
+        click.echo(
+            f"{store.waiting} books of {folder} are not indexed yet; "
+            f"run: folioreel corpus index {folder}",
+            err=True,
+        )
+    found = store.search(" ".join(query), count, by)
+    if as_json:
+        show_json([answer.to_dict() for answer in found])
+        return
+    for answer in found:
+        show_line(f"{answer.scores.score:.3f}  {answer.book.title}: {answer.passage.chapter_title}")
+        show_line(wrap_passage(answer.passage.excerpt(_EXCERPT)))
+
+
+@corpus.command()
+@click.argument("folder", metavar="CORPUS", type=FILE)
 @json_option
 def stats(folder: Path, as_json: bool) -> None:
     """Count books, sentences and words: the paper's BookCorpus table.
@@ -93,6 +180,8 @@ def stats(folder: Path, as_json: bool) -> None:
         show_line(statistics.table())
 
 
+_EXCERPT = 600
+"""Characters of a paragraph that are shown; --json has all of it."""
 _LEFT_OUT = {
     "short": "too short",
     "duplicate": "near-duplicates",

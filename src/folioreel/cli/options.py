@@ -26,6 +26,16 @@ encoder_option = click.option(
 force_option = click.option(
     "--force", is_flag=True, help="Replace results that are already in --out."
 )
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where the work is done: on this machine, or on a Ray cluster (folioreel[ray]).",
+)
+workers_option = click.option(
+    "--workers", type=int, metavar="N", help="Pieces of work at once; one a core if not given."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from folioreel.progress import Progress, ignore_progress
 
 _LONGEST_CELL = 40
 _DECIMALS = 4
+_PASSAGE_WIDTH = 100
 
 
 class StoppedError(FolioReelError):
@@ -89,6 +91,13 @@ def show_figures(figures: Mapping[str, Any]) -> None:
     numbers = max(map(len, cells.values()), default=0)
     for name, cell in cells.items():
         show_line(f"{name:<{names}}  {cell:>{numbers}}")
+
+
+def wrap_passage(text: str) -> str:
+    """A passage as indented lines."""
+    return textwrap.fill(
+        text, width=_PASSAGE_WIDTH, initial_indent="       ", subsequent_indent="       "
+    )
 
 
 def _cell(value: object) -> str:

@@ -1,4 +1,4 @@
-"""One build at a time on one corpus: a lock that the system lets go of when its process ends."""
+"""One run at a time writes to one corpus: a lock that the system lets go of with the process."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LOG = logging.getLogger(__name__)
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Hold a corpus's folder, which must exist, against other builds.
+    """Hold a corpus's folder, which must exist, against other runs.
 
     Raises:
-        InputError: Another build holds it, or it cannot be written.
+        InputError: Another run holds it, or it cannot be written.
     """
     try:
         file = (out / LOCK).open("ab")
@@ -32,12 +32,10 @@ def locked(out: Path) -> Iterator[None]:
         try:
             _lock(file)
         except (BlockingIOError, PermissionError):  # POSIX, Windows
-            raise InputError(
-                f"another corpus build is writing to {out}; wait for it to end"
-            ) from None
+            raise InputError(f"another run is writing to {out}; wait for it to end") from None
         except OSError as error:
             # Some network drives know no locks; there it is left to the user, as it must be.
-            _LOG.warning("%s cannot be locked (%s); run one build at a time", out, error.strerror)
+            _LOG.warning("%s cannot be locked (%s); start one run at a time", out, error.strerror)
         yield
 
 

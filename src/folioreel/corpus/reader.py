@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -58,18 +58,30 @@ class CorpusBook:
         count = len(self.text.texts)
         if not 0 <= index < count:
             raise ValueError(f"sentence {index} of a book that has {count}")
-        places = range(max(0, index - around), min(count, index + around + 1))
+        return self._passage(index, range(max(0, index - around), min(count, index + around + 1)))
+
+    def paragraph(self, index: int) -> Passage:
+        """The whole paragraph in which a sentence stands."""
+        number = self.text.paragraphs[index]
+        first = last = index
+        while first > 0 and self.text.paragraphs[first - 1] == number:
+            first -= 1
+        while last + 1 < len(self.text.texts) and self.text.paragraphs[last + 1] == number:
+            last += 1
+        return self._passage(index, range(first, last + 1))
+
+    def _passage(self, centre: int, places: range) -> Passage:
         return Passage(
             book=self.record,
-            chapter_title=self.text.chapter_titles[self.text.chapters[index]],
-            centre=index,
+            chapter_title=self.text.chapter_titles[self.text.chapters[centre]],
+            centre=centre,
             sentences=tuple(self.sentence(place) for place in places),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """A few sentences around one of them (the paper gives two before and two after)."""
+    """Sentences around one of them (the paper gives two before and two after)."""
 
     book: BookRecord
     chapter_title: str
@@ -86,6 +98,24 @@ class Passage:
             pieces.append(" " if before.paragraph == after.paragraph else "\n")
             pieces.append(after.text)
         return "".join(pieces)
+
+    def excerpt(self, longest: int) -> str:
+        """Whole sentences around the middle one, as many as fit into so many characters."""
+        middle = self.centre - self.sentences[0].index
+        first, last = middle, middle + 1
+        room = longest - len(self.sentences[middle].text)
+        grown = True
+        while grown:
+            grown = False
+            for place in (last, first - 1):  # what comes after tells more than what came before
+                inside = 0 <= place < len(self.sentences)
+                if inside and len(self.sentences[place].text) < room:
+                    room -= len(self.sentences[place].text) + 1
+                    first, last = min(first, place), max(last, place + 1)
+                    grown = True
+        text = replace(self, sentences=self.sentences[first:last]).text
+        before = "… " if first > 0 else ""
+        return before + text + (" …" if last < len(self.sentences) else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +175,14 @@ class Corpus:
             InputError: There is no such book, or its file is damaged.
             ValueError: The book has no such sentence.
         """
+        return self.book(book_id).passage(index, around)
+
+    def book(self, book_id: str) -> CorpusBook:
+        """A book by its id; the last few that were asked for are at hand.
+
+        Raises:
+            InputError: There is no such book, or its file is damaged.
+        """
         book = self._at_hand.pop(book_id, None)
         if book is None:
             if book_id not in self._by_id:
@@ -153,7 +191,7 @@ class Corpus:
         self._at_hand[book_id] = book  # the last one asked for is the last to go
         if len(self._at_hand) > _BOOKS_AT_HAND:
             del self._at_hand[next(iter(self._at_hand))]
-        return book.passage(index, around)
+        return book
 
 
 def open_corpus(folder: Path | str) -> Corpus:

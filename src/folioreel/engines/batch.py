@@ -65,7 +65,8 @@ def run_many(
         function: What is done with an item; importable, as must be the items' class.
         items: Drawn only as fast as they are done.
         engine: `local`, processes on this machine; or `ray`, the cluster that the environment
-            variable RAY_ADDRESS names, or one that is started here for the time of the run.
+            variable RAY_ADDRESS names, or one that is started here for the time of the run. While
+            it runs, what is printed goes to stderr.
         workers: How many pieces run at once: one a core if it is None. With `local`, one means
             that the work is done in this very process.
 

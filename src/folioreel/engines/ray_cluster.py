@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 from folioreel.engines.batch import AHEAD, CRASHED, Item, Outcome, Result, attempt, count_cores
@@ -39,7 +40,8 @@ def run_on_ray(
 def _run(
     ray: Any, function: Callable[[Item], Result], items: Iterable[Item], workers: int | None
 ) -> Iterator[Outcome[Item, Result]]:
-    with _connected(ray, workers) as cores:
+    # Ray writes notes of its own to stdout, where results go and nothing else.
+    with redirect_stdout(sys.stderr), _connected(ray, workers) as cores:
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(attempt)
         running: dict[Any, Item] = {}
         for item in items:

@@ -1,0 +1,166 @@
+"""Full text over the sentences of a corpus, by BM25, on Tantivy: `search/words/`.
+
+English endings and accents are left out on both sides. Of each sentence its book's id and its
+place in the book are kept; the text itself is in the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tantivy
+
+from folioreel.errors import InputError
+from folioreel.files import make_folder
+
+_TOKENIZER = "folioreel"
+_HEAP_BYTES = 64_000_000
+_COMMON_FROM = 0.05
+"""A word in so large a share of all sentences tells them hardly apart, and costs most."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordHit:
+    """A sentence that shares words with the query."""
+
+    book_id: str
+    sentence: int
+    score: float
+    """BM25."""
+
+
+class WordIndex:
+    """The full-text index of a corpus, open for searching."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open an index.
+
+        Raises:
+            InputError: It is missing or damaged.
+        """
+        self._folder = folder
+        try:
+            self._index = tantivy.Index.open(str(folder))
+            self._searcher = self._index.searcher()
+        except (ValueError, OSError) as error:
+            raise self._damaged(error) from error
+        self._analyzer = _make_analyzer()
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences in it."""
+        return self._searcher.num_docs
+
+    def count_sentences(self, word: str) -> int:
+        """The number of sentences with a word, as `split` gives it."""
+        return self._searcher.doc_freq("text", word)
+
+    def split(self, text: str) -> list[str]:
+        """The words of a text as they are compared, each once."""
+        return list(dict.fromkeys(self._analyzer.analyze(text)))
+
+    def search(self, text: str, count: int) -> list[WordHit]:
+        """The sentences that share the rarest words with a text, best first.
+
+        Raises:
+            InputError: The index is damaged.
+        """
+        words = self._telling_words(text)
+        if not words:
+            return []
+        schema = self._index.schema
+        query = tantivy.Query.boolean_query(
+            [
+                (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", word, "freq"))
+                for word in words
+            ]
+        )
+        try:
+            found = self._searcher.search(query, count, count=False)
+            hits = [self._read_hit(score, address) for score, address in found.hits]
+        except (ValueError, OSError) as error:
+            raise self._damaged(error) from error
+        return sorted(hits, key=lambda hit: (-hit.score, hit.book_id, hit.sentence))
+
+    def _telling_words(self, text: str) -> list[str]:
+        """The words to look for: without those in every twentieth sentence, if others are left."""
+        counts = {word: self.count_sentences(word) for word in self.split(text)}
+        known = [word for word, count in counts.items() if count]
+        rare = [word for word in known if counts[word] < _COMMON_FROM * self.sentences]
+        return rare or known
+
+    def _read_hit(self, score: float, address: tantivy.DocAddress) -> WordHit:
+        document = self._searcher.doc(address)
+        return WordHit(
+            book_id=str(document.get_first("book")),
+            sentence=int(document.get_first("sentence") or 0),
+            score=float(score),
+        )
+
+    def _damaged(self, error: Exception) -> InputError:
+        reason = " ".join(str(error).split())[:200]
+        return InputError(f"cannot be searched ({reason}); index the corpus again", self._folder)
+
+
+class WordWriter:
+    """The full-text index of a corpus, open for changes; nothing counts before `commit`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open an index, or make one.
+
+        Raises:
+            InputError: It is damaged, or the folder cannot be written.
+        """
+        make_folder(folder)
+        try:
+            index = tantivy.Index(_make_schema(), path=str(folder))
+            index.register_tokenizer(_TOKENIZER, _make_analyzer())
+            # One thread: the sentences keep their order.
+            self._writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
+        except (ValueError, OSError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise InputError(f"cannot be written ({reason})", folder) from error
+
+    def add_book(self, book_id: str, texts: Sequence[str]) -> None:
+        """Add the sentences of a book, in the place of those that it has."""
+        self.remove_book(book_id)
+        for sentence, text in enumerate(texts):
+            document = tantivy.Document()
+            document.add_text("book", book_id)
+            document.add_unsigned("sentence", sentence)
+            document.add_text("text", text)
+            self._writer.add_document(document)
+
+    def remove_book(self, book_id: str) -> None:
+        """Remove the sentences of a book, if it has any."""
+        self._writer.delete_documents_by_term("book", book_id)
+
+    def commit(self) -> None:
+        """Make all changes last, at once."""
+        self._writer.commit()
+
+    def close(self) -> None:
+        """Wait until the index is tidy."""
+        self._writer.wait_merging_threads()
+
+
+def _make_schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("book", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("sentence", stored=True)
+    builder.add_text_field("text", tokenizer_name=_TOKENIZER, index_option="freq")
+    return builder.build()
+
+
+def _make_analyzer() -> tantivy.TextAnalyzer:
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in (
+        tantivy.Filter.remove_long(40),
+        tantivy.Filter.lowercase(),
+        tantivy.Filter.ascii_fold(),
+        tantivy.Filter.stemmer("english"),
+    ):
+        builder = builder.filter(step)
+    return builder.build()

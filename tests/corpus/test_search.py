@@ -1,0 +1,170 @@
+"""Searching a corpus: by meaning against brute force, by words, and both joined."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_stories import RUSSIAN, SMALL, build_tales, write_tales
+
+from folioreel.corpus.build import build_corpus
+from folioreel.corpus.index import IndexConfig, index_corpus
+from folioreel.corpus.reader import open_corpus
+from folioreel.corpus.search import SearchStore, join_ranks
+from folioreel.corpus.store import RECORD, store_folder
+from folioreel.errors import ConfigError, InputError
+from folioreel.models.sentence_encoder import load_encoder
+
+HERE = IndexConfig(workers=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("search")
+    library = write_tales(tmp_path / "library")
+    demo = Path(index_corpus.__code__.co_filename).parents[1] / "demo" / "book.txt"
+    (library / "demo.txt").write_bytes(demo.read_bytes())
+    build_corpus(library, tmp_path / "corpus", SMALL)
+    index_corpus(tmp_path / "corpus", HERE)
+    return tmp_path / "corpus"
+
+
+@pytest.fixture(scope="module")
+def store(folder: Path) -> SearchStore:
+    return SearchStore.open(folder)
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("a phantom was walking in the corridor at night", "ghost.txt"),
+        ("Who stole the rich man's fortune?", "money.txt"),
+        ("seamen drowned in the ocean", "sea.txt"),
+    ],
+)
+def test_by_meaning_other_words_are_found(store: SearchStore, query: str, path: str) -> None:
+    (found,) = store.search(query, 1, by="meaning")
+    assert found.book.path == path
+    assert (found.scores.score, found.scores.words) == (1.0, None)
+
+
+def test_by_words_the_rarest_count(store: SearchStore) -> None:
+    (found,) = store.search("nine hundred guineas", 1, by="words")
+    assert found.sentence.text == "He had nine hundred guineas."
+    assert (found.scores.score, found.scores.meaning) == (1.0, None)
+    assert store.search("xylophone", by="words") == ()
+
+
+def test_an_answer_has_its_place(store: SearchStore) -> None:
+    found = store.search("Who is there? cried the widow, and her candle went out.", 1)[0]
+    assert (found.book.title, found.book.path) == ("The Empty House", "ghost.txt")
+    assert found.passage.chapter_title == "CHAPTER 1"
+    assert "Who is there" in found.sentence.text
+    assert found.passage.text.endswith("There was no answer but the wind.")
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["score"] == 1.0  # first by meaning and by words
+    assert data["meaning"] > 0.9
+    assert data["words"] > 0
+    assert (data["chapter"], data["paragraph"]) == (0, 1)
+    assert data["passage"] == found.passage.text
+
+
+def test_the_nearest_are_those_of_brute_force(folder: Path, store: SearchStore) -> None:
+    """The scan over signs and bytes against float32 over all: recall@10 of the vectors."""
+    corpus = open_corpus(folder)
+    places = [(each.book.id, each.index) for each in corpus.sentences()]
+    encoder = load_encoder("student")
+    vectors = encoder.encode([each.text for each in corpus.sentences()])
+    queries = [each.text for each in corpus.sentences()][::40]
+    hits = 0
+    for query, vector in zip(queries, encoder.encode(queries), strict=True):
+        exact = vectors @ vector
+        best = {places[k] for k in np.argsort(-exact, kind="stable")[:10]}
+        found = store.nearest(query, 10)
+        hits += len(best & set(found))
+        for place, cosine in found.items():
+            assert cosine == pytest.approx(exact[places.index(place)], abs=0.01)
+    assert hits / (10 * len(queries)) >= 0.97
+
+
+def test_both_lists_are_joined_by_rank() -> None:
+    a, b, c = ("x", 1), ("x", 2), ("y", 1)
+    joined = dict(join_ranks([[a, b], [b, c]]))
+    assert joined[a] == pytest.approx(0.5)
+    assert joined[b] == pytest.approx(0.5 * 61 / 62 + 0.5)
+    assert joined[c] == pytest.approx(0.5 * 61 / 62)
+    assert list(joined) == [b, a, c]
+    assert join_ranks([]) == []
+    assert join_ranks([[c], [a]]) == [(a, 0.5), (c, 0.5)]  # equal ones by place
+
+
+def test_the_count_is_kept(store: SearchStore) -> None:
+    assert len(store.search("the night", 3)) == 3
+    many = store.search("the night", 500)
+    assert 100 < len(many) <= 500
+    assert [each.scores.score for each in many] == sorted(
+        (each.scores.score for each in many), reverse=True
+    )
+
+
+def test_queries_that_cannot_be_answered(store: SearchStore, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Cyrillic script and the books are in Latin script"):
+        store.search("Кто украл деньги?")
+    for nothing in ("", "  ", "?! …"):
+        with pytest.raises(InputError, match="has no words"):
+            store.search(nothing)
+    with pytest.raises(ConfigError, match="at least 1, not 0"):
+        store.search("night", 0)
+    with pytest.raises(ConfigError, match="by must be one of both, meaning, words"):
+        store.search("night", by="luck")  # type: ignore[arg-type]
+
+
+def test_a_corpus_in_several_scripts(tmp_path: Path) -> None:
+    library = write_tales(tmp_path / "library")
+    (library / "russian.txt").write_text(RUSSIAN, encoding="utf-8")
+    build_corpus(library, tmp_path / "corpus", SMALL)
+    index_corpus(tmp_path / "corpus", HERE)
+    store = SearchStore.open(tmp_path / "corpus")
+    assert store.search("привидения", 1)[0].book.path == "russian.txt"
+    with pytest.raises(InputError, match="Greek script and the books are in Cyrillic and Latin"):
+        store.search("Ποιος έκλεψε τα χρήματα;")
+
+
+def test_stores_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no corpus"):
+        SearchStore.open(tmp_path)
+    corpus = build_tales(tmp_path)
+    with pytest.raises(InputError, match="cannot be searched yet; run: folioreel corpus index"):
+        SearchStore.open(corpus)
+    index_corpus(corpus, HERE)
+    path = store_folder(corpus) / RECORD
+    whole = json.loads(path.read_bytes())
+    for changes, says in (
+        ({"version": 99}, "is of version 99, and this folioreel reads version 1"),
+        ({"format": "other"}, "does not describe a search store"),
+        ({"fingerprint": "0"}, "with another student; run: folioreel corpus index"),
+        ({"units": "384"}, "is damaged"),
+        ({"books": [{}]}, "is damaged"),
+    ):
+        path.write_text(json.dumps(whole | changes), encoding="utf-8")
+        with pytest.raises(InputError, match=says):
+            SearchStore.open(corpus)
+
+
+def test_a_corpus_that_was_built_again(tmp_path: Path) -> None:
+    corpus = build_tales(tmp_path)
+    index_corpus(corpus, HERE)
+    (tmp_path / "library" / "sea.txt").unlink()
+    build_corpus(tmp_path / "library", corpus, SMALL)
+    store = SearchStore.open(corpus)
+    assert store.waiting == 0
+    paths = {found.book.path for found in store.search("the captain and the storm at sea")}
+    assert paths == {"ghost.txt", "money.txt"}  # the book that is gone is not found
+
+
+def test_a_long_paragraph_is_cut_around_the_sentence(store: SearchStore) -> None:
+    passage = store.search("nine hundred guineas", 1)[0].passage
+    assert passage.excerpt(500) == passage.text
+    assert passage.excerpt(30) == "… He had nine hundred guineas."
+    first = store.search("counted his money every evening", 1)[0].passage
+    assert first.excerpt(10) == "Mr. Pratt counted his money every evening before he went to bed. …"
