@@ -61,8 +61,9 @@ def test_a_window_gives_what_the_whole_film_gives(config, long_film, long_book, 
     assert np.array_equal(scores, before)
 
 
-def test_only_the_surroundings_are_solved_again(long_film, long_book, scores):
-    reviser = Reviser(Aligner(POSITIONS), long_film, long_book, scores)
+@pytest.mark.parametrize("config", [POSITIONS, CHAIN])
+def test_only_the_surroundings_are_solved_again(config, long_film, long_book, scores):
+    reviser = Reviser(Aligner(config), long_film, long_book, scores)
     links = reviser.judge(100, 20)
     assert 1 < len(links) < MOMENTS
     moments = [link.moment for link in links]

@@ -17,7 +17,7 @@ from folioreel.align.positions import Fixed, Positions, film_times, follow_book
 from folioreel.align.score import score_cells
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
-from folioreel.models.chain import ABSENT, Chain, fix_links, make_chain, time_steps
+from folioreel.models.chain import ABSENT, judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import load_context_model
 from folioreel.models.presets import load_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
@@ -136,15 +136,20 @@ class Aligner:
         chain = judge_chain(make_chain(scores, time_steps(film), self.config.chain), judged)
         path = decode_chain(chain)
         probability = chain_marginals(chain).probability
+        return *self.place_path(path.sentences, probability, book), path.energy
+
+    def place_path(
+        self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The sentences of a run of moments on the chain's path, and their calibrated chances."""
         # A moment that is not in the book gets the best guess all the same.
         guesses = probability.argmax(axis=1)
-        sentences = np.where(path.sentences == ABSENT, guesses, path.sentences)
-        for moment in sorted(judged):
-            if judged[moment] == ABSENT and moment > 0 and self.config.chain.absent:
-                sentences[moment] = sentences[moment - 1]  # its own row is empty
+        sentences = np.where(path == ABSENT, guesses, path)
+        for i in np.flatnonzero(probability[1:].max(axis=1) == 0) + 1:
+            sentences[i] = sentences[i - 1]  # judged as absent, its own row is empty
         chances = passage_probability(probability, sentences, book, reach=1)
-        chances[path.sentences == ABSENT] *= self.config.in_book_from
-        return sentences, calibrate(chances, self.config.calibration), path.energy
+        chances[path == ABSENT] *= self.config.in_book_from
+        return sentences, calibrate(chances, self.config.calibration)
 
     def signature(self, energy: float) -> dict[str, object]:
         """What is needed to get the same alignment again."""
@@ -174,21 +179,6 @@ def fixed_position(film: Film, sentences: int, moment: int, sentence: int | None
         return Fixed(sentences=None, rendered=False)
     # Where nobody speaks no score could bear a match out; its place counts all the same.
     return Fixed(sentences=np.arange(sentences) == sentence, rendered=spoken)
-
-
-def judge_chain(chain: Chain, judged: Mapping[int, int]) -> Chain:
-    """The chain in which judged moments are tied to their sentence, or say nothing.
-
-    Where there is no state for "not in the book", a moment that is not tells nothing of its place.
-    """
-    if not judged:
-        return chain
-    absent = [moment for moment, sentence in judged.items() if sentence == ABSENT]
-    if chain.config.absent:
-        return fix_links(chain, judged)
-    tied = fix_links(chain, {m: s for m, s in judged.items() if s != ABSENT})
-    tied.unary[absent] = 0.0
-    return tied
 
 
 def choose_links(

@@ -59,20 +59,39 @@ def decode_chain(chain: Chain) -> Path:
     best = max(float(values.sentences[-1].max()), float(values.absent[-1]))
     if best == -np.inf:
         raise AlignmentError("the fixed links allow no path at all; take some of them back")
-    config = chain.config
-    path = np.empty(chain.shape[0], dtype=np.int64)
-    costs = (config.pace, config.stay, config.sigma, config.enter, config.leave)
-    _follow_back(chain.steps, *costs, values.sentences, values.absent, path)
-    return Path(sentences=path, energy=-best)
+    return Path(sentences=follow_back(chain, values), energy=-best)
 
 
-def path_values(chain: Chain) -> PathValues:
-    """The forward pass: the best score of a path into every cell."""
+def path_values(chain: Chain, first: tuple[Values, float] | None = None) -> PathValues:
+    """The forward pass: the best score of a path into every cell.
+
+    Args:
+        chain: The chain, or a run of its moments.
+        first: The scores of paths into the first moment's sentences and into its absence, where
+            the chain has moments before it.
+    """
     config = chain.config
     values, absent = np.empty(chain.shape), np.empty(chain.shape[0])
+    if first is None:
+        first = config.unary * chain.unary[0].astype(np.float64), config.unary * chain.absent[0]
+    values[0], absent[0] = first
     costs = (config.unary, config.pace, config.stay, config.sigma, config.enter, config.leave)
     _forward(chain.unary, chain.absent, chain.steps, *costs, values, absent)
     return PathValues(sentences=values, absent=absent)
+
+
+def follow_back(chain: Chain, values: PathValues, last: int | None = None) -> NDArray[np.int64]:
+    """The best path, given the scores of all cells; to the last state, or to the best one."""
+    config = chain.config
+    path = np.empty(chain.shape[0], dtype=np.int64)
+    if last is None:
+        last = int(values.sentences[-1].argmax())
+        if values.absent[-1] > values.sentences[-1, last]:
+            last = ABSENT
+    path[-1] = last
+    costs = (config.pace, config.stay, config.sigma, config.enter, config.leave)
+    _follow_back(chain.steps, *costs, values.sentences, values.absent, path)
+    return path
 
 
 @numba.njit(cache=True, parallel=True, nogil=True, fastmath={"nnan", "nsz"})
@@ -89,14 +108,12 @@ def _forward(
     values: Values,
     absent: Values,
 ) -> None:
-    """Fill `values` (I, J) and `absent` (I,)."""
+    """Fill `values` (I, J) and `absent` (I,), whose first entries are given."""
     moments, sentences = unary.shape
     blocks = (sentences + _BLOCK - 1) // _BLOCK
     costs = np.empty(2 * sentences - 1)
     peaks = np.empty(blocks)  # best value in each block of sources
     lows = np.empty(2 * blocks - 1)  # least cost between blocks T and K, at T - K + blocks - 1
-    values[0] = weight * unary[0].astype(np.float64)
-    absent[0] = weight * absent_unary[0]
     for i in range(1, moments):
         fill_costs(steps[i - 1], pace, stay, sigma, costs)
         _block_peaks(values[i - 1], peaks)
@@ -178,9 +195,6 @@ def _follow_back(
     """Follow the best predecessors; of equals the first sentence, and a sentence before absence."""
     moments, sentences = values.shape
     costs = np.empty(2 * sentences - 1)
-    path[moments - 1] = np.argmax(values[moments - 1])
-    if absent[moments - 1] > values[moments - 1].max():
-        path[moments - 1] = ABSENT
     for i in range(moments - 1, 0, -1):
         j = path[i]
         if j == ABSENT:

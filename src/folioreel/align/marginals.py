@@ -47,12 +47,22 @@ def chain_marginals(chain: Chain) -> Marginals:
     Raises:
         AlignmentError: No path is allowed, or the weights are larger than floats can follow.
     """
-    moments, sentences = chain.shape
     _check_range(chain)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        ahead = pool.submit(_messages, chain, 1)
-        back = pool.submit(_messages, chain, -1)
+        ahead = pool.submit(chain_messages, chain, 1)
+        back = pool.submit(chain_messages, chain, -1)
         (forward, log_scale), (backward, _) = ahead.result(), back.result()
+    probability, absent = join_messages(chain, forward, backward)
+    weights, peak = _weights(chain, chain.shape[0] - 1)
+    log_partition = log_scale + peak + float(np.log((forward[-1] * weights).sum()))
+    return Marginals(probability=probability, absent=absent, log_partition=log_partition)
+
+
+def join_messages(
+    chain: Chain, forward: NDArray[np.float64], backward: NDArray[np.float64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The posteriors of sentences (I, J) and of absence (I,), from the messages of both sides."""
+    moments, sentences = chain.shape
     probability = np.empty((moments, sentences), dtype=np.float32)
     absent = np.empty(moments, dtype=np.float32)
     for i in range(moments):
@@ -60,9 +70,7 @@ def chain_marginals(chain: Chain) -> Marginals:
         joint = forward[i] * backward[i] * weights
         joint /= joint.sum()
         probability[i], absent[i] = joint[:-1], joint[-1]
-    weights, peak = _weights(chain, moments - 1)
-    log_partition = log_scale + peak + float(np.log((forward[-1] * weights).sum()))
-    return Marginals(probability=probability, absent=absent, log_partition=log_partition)
+    return probability, absent
 
 
 def _check_range(chain: Chain) -> None:
@@ -91,8 +99,16 @@ def _weights(chain: Chain, i: int) -> tuple[NDArray[np.float64], float]:
     return np.exp(scores - peak), peak
 
 
-def _messages(chain: Chain, direction: int) -> tuple[NDArray[np.float64], float]:
-    """The message into every moment, scaled to a largest value of 1, and the log of all scales."""
+def chain_messages(
+    chain: Chain, direction: int, first: NDArray[np.float64] | float = 1.0
+) -> tuple[NDArray[np.float64], float]:
+    """The message into every moment, scaled to a largest value of 1, and the log of all scales.
+
+    Args:
+        chain: The chain, or a run of its moments.
+        direction: 1 from the first moment on, -1 from the last one back.
+        first: The message into that moment, where the chain has others before it: (J + 1,).
+    """
     moments, sentences = chain.shape
     config = chain.config
     messages = np.empty((moments, sentences + 1))
@@ -103,7 +119,7 @@ def _messages(chain: Chain, direction: int) -> tuple[NDArray[np.float64], float]
     into, out_of = (enter, leave) if direction > 0 else (leave, enter)
     log_scale = 0.0
     start = 0 if direction > 0 else moments - 1
-    messages[start] = 1.0
+    messages[start] = first
     for count in range(1, moments):
         i = start + direction * count
         before = i - direction

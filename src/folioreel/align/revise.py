@@ -1,20 +1,25 @@
 """Links that follow a reader's judgements, at once: only what a judgement reaches is solved again.
 
-With positions (preset `default`) that is a window around the judged moment, see
-position_blocks.py; the paper's chain is solved whole.
+That is a window around the judged moment: see position_blocks.py for positions (preset `default`)
+and chain_blocks.py for the paper's chain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.align.aligner import Aligner, fixed_position, fixed_positions
+from folioreel.align.chain_blocks import ChainBlocks
 from folioreel.align.position_blocks import PositionBlocks
 from folioreel.align.positions import film_times
+from folioreel.models.chain import make_chain, time_steps
 from folioreel.types import Book, Film, Link
+
+PlacedRows = tuple[int, NDArray[np.int64], NDArray[np.float64]]
+"""The first of a run of moments, their sentences and their chances."""
 
 
 class Reviser:
@@ -29,13 +34,17 @@ class Reviser:
         judged: Mapping[int, int] | None = None,
     ) -> None:
         """Solve the whole; arguments as `Aligner.link` takes them."""
-        self._aligner, self._film, self._book, self._scores = aligner, film, book, scores
+        self._aligner, self._film, self._book = aligner, film, book
         self._judged = dict(judged or {})
-        steps = aligner.config.steps
-        self._blocks = None
-        if steps is not None:
+        config = aligner.config
+        self._positions: PositionBlocks | None = None
+        self._chain: ChainBlocks | None = None
+        if config.steps is not None:
             fixed = fixed_positions(film, len(book.sentences), self._judged)
-            self._blocks = PositionBlocks(scores, film_times(film), steps, fixed)
+            self._positions = PositionBlocks(scores, film_times(film), config.steps, fixed)
+        else:
+            chain = make_chain(scores, time_steps(film), config.chain)
+            self._chain = ChainBlocks(chain, self._judged)
 
     def judge(self, moment: int, sentence: int | None) -> tuple[Link, ...]:
         """The links that were solved again, now that a moment is judged.
@@ -48,11 +57,17 @@ class Reviser:
             self._judged.pop(moment, None)
         else:
             self._judged[moment] = sentence
-        if self._blocks is None:
-            return self._aligner.link(self._film, self._book, self._scores, self._judged)[0]
-        known = fixed_position(self._film, len(self._book.sentences), moment, sentence)
         links: list[Link] = []
-        for rows in self._blocks.fix(moment, known):
-            placed = self._aligner.place_links(rows, self._book)
-            links += self._aligner.make_links(rows.first, *placed, self._judged)
+        for first, sentences, chances in self._solve(moment, sentence):
+            links += self._aligner.make_links(first, sentences, chances, self._judged)
         return tuple(links)
+
+    def _solve(self, moment: int, sentence: int | None) -> Iterator[PlacedRows]:
+        if self._positions is not None:
+            known = fixed_position(self._film, len(self._book.sentences), moment, sentence)
+            for rows in self._positions.fix(moment, known):
+                yield rows.first, *self._aligner.place_links(rows, self._book)
+        if self._chain is not None:
+            for run in self._chain.fix(moment, sentence):
+                placed = self._aligner.place_path(run.path, run.probability, self._book)
+                yield run.first, *placed

@@ -105,6 +105,21 @@ def fix_links(chain: Chain, fixed: Mapping[int, int]) -> Chain:
     return Chain(unary=unary, steps=chain.steps, config=chain.config, absent=absent)
 
 
+def judge_chain(chain: Chain, judged: Mapping[int, int]) -> Chain:
+    """The chain in which judged moments are tied to their sentence, or say nothing.
+
+    Where there is no state for "not in the book", a moment that is not tells nothing of its place.
+    """
+    if not judged:
+        return chain
+    absent = [moment for moment, sentence in judged.items() if sentence == ABSENT]
+    if chain.config.absent:
+        return fix_links(chain, judged)
+    tied = fix_links(chain, {m: s for m, s in judged.items() if s != ABSENT})
+    tied.unary[absent] = 0.0
+    return tied
+
+
 def prune_far(chain: Chain, film: Film, share: float = 1 / 3) -> Chain:
     """The paper's pruning: forbid sentences further than a third of the book from the timeline."""
     _, sentences = chain.shape

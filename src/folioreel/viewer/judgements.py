@@ -20,7 +20,6 @@ from folioreel.errors import InputError
 from folioreel.evaluate.dataset import FILM_JSON
 from folioreel.evaluate.film_json import write_film_json
 from folioreel.files import make_folder, write_text
-from folioreel.models.chain import ABSENT
 from folioreel.types import Alignment, Film
 from folioreel.viewer.book_text import Lines, book_lines
 
@@ -38,11 +37,6 @@ class Judgement:
     verdict: Literal["match", "none"]
     sentence: int | None
     """Of a match."""
-
-    @property
-    def place(self) -> int:
-        """The sentence, or ABSENT."""
-        return ABSENT if self.sentence is None else self.sentence
 
     def to_dict(self) -> dict[str, Any]:
         """As the page and the journal have it."""

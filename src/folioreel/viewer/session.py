@@ -7,16 +7,18 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from folioreel.align.aligner import Aligner
-from folioreel.align.revise import Reviser
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_payload import make_payload, page_link
 from folioreel.models.presets import config_from_dict
 from folioreel.types import Alignment, Link
 from folioreel.viewer.judgements import Judgement, Judgements
+
+if TYPE_CHECKING:
+    from folioreel.align.aligner import Aligner
+    from folioreel.align.revise import Reviser
 
 REVISED = "alignment.json"
 """The alignment as the reader has corrected it, in the folder of the judgements."""
@@ -46,13 +48,18 @@ class Session:
 
     def prepare(self, complain: Callable[[str], None]) -> None:
         """Compute the scores of all cells, which judgements need, in a thread of its own."""
-        judged = {m: judgement.place for m, judgement in self.judgements.current.items()}
+        known = self.judgements.current
 
         def work() -> None:
+            from folioreel.align.revise import (
+                Reviser,
+            )  # slow to import, and the page can do without
+
             try:
                 film, book = self.alignment.film, self.alignment.book
                 aligner = _aligner_of(self.alignment)
                 scores = aligner.score(film, book)
+                judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)
             except FolioReelError as error:
                 complain(f"a judgement will change its own link alone: {error}")
@@ -109,7 +116,7 @@ class Session:
         """Solve again around a moment whose judgement has changed."""
         judgement = self.judgements.current.get(moment)
         if self._reviser is not None:
-            new = self._reviser.judge(moment, None if judgement is None else judgement.place)
+            new = self._reviser.judge(moment, None if judgement is None else _place(judgement))
         else:
             new = (_judged_link(self.alignment.links[moment], judgement),)
         changed = [
@@ -154,6 +161,13 @@ class Session:
             self._links[moment] = _judged_link(self._links[moment], judgement)
 
 
+def _place(judgement: Judgement) -> int:
+    """The judged sentence, or ABSENT."""
+    from folioreel.models.chain import ABSENT
+
+    return ABSENT if judgement.sentence is None else judgement.sentence
+
+
 def _judged_link(link: Link, judgement: Judgement | None) -> Link:
     """A link as judged, or as it was."""
     if judgement is None:
@@ -169,6 +183,8 @@ def _aligner_of(alignment: Alignment) -> Aligner:
     Raises:
         InputError: The signature does not say how it was made.
     """
+    from folioreel.align.aligner import Aligner
+
     try:
         config = config_from_dict(alignment.signature["config"])
     except (LookupError, TypeError, ValueError, AttributeError, FolioReelError) as error:
