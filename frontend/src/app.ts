@@ -50,8 +50,10 @@ export class App {
     this.filmAxis = new Axis(Math.max(1, film.duration_s), 20);
     this.bookAxis = new Axis(book.sentences.length, 20);
     this.player = new ClockPlayer(film.duration_s, () => this.playerChanged());
-    this.player.rate = this.kept.rate;
-    this.player.seek(this.kept.time_s);
+    // Read before the player reports its own start.
+    const { time_s, rate } = this.kept;
+    this.player.rate = rate;
+    this.player.seek(time_s);
     this.drawVeil(true);
     addEventListener("pagehide", () => this.save());
   }

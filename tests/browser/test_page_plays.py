@@ -1,0 +1,227 @@
+"""The page in a browser: playing, following, clicking, the keyboard, and what a reload keeps."""
+
+import re
+
+import pytest
+
+
+def sentence(page, number: int):
+    return page.locator(f".sentence[data-sentence='{number}']")
+
+
+def now(page) -> int | None:
+    """The sentence that glows, if one does."""
+    glowing = page.locator(".sentence.now")
+    return int(glowing.get_attribute("data-sentence")) if glowing.count() else None
+
+
+def time_s(page) -> float:
+    minutes, seconds = page.locator(".time").inner_text().split(" / ")[0].split(":")
+    return int(minutes) * 60 + int(seconds)
+
+
+def is_in_view(page, number: int) -> bool:
+    box, view = sentence(page, number).bounding_box(), page.locator(".book-scroll").bounding_box()
+    return view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"]
+
+
+def wait_until_still(page) -> None:
+    page.wait_for_function(
+        """() => new Promise((done) => {
+            const scroller = document.querySelector(".book-scroll");
+            const before = scroller.scrollTop;
+            setTimeout(() => done(scroller.scrollTop === before), 120);
+        })"""
+    )
+
+
+def test_it_opens_at_the_start_with_the_book_s_head(small):
+    assert small.title() == "The Weighbridge – folioreel"
+    assert small.get_by_role("heading", name="The Weighbridge", exact=True).is_visible()
+    assert small.get_by_role("heading", name="Chapter 1 The Ferry").is_visible()
+    assert time_s(small) == 0
+
+
+def test_playing_moves_the_time_the_subtitle_and_the_glow(small):
+    small.get_by_role("button", name="Play (space)").click()
+    small.get_by_label("Speed").select_option("3")
+    small.locator(".sentence.now[data-sentence='3']").wait_for()
+    assert small.locator(".subtitle").inner_text() == "Line 1 is said of the river."
+    assert small.locator(".place-chapter").inner_text() == "Chapter 1: The Ferry"
+    assert small.locator(".place-sure").inner_text() == "Sure, 90 %"
+    small.get_by_role("button", name="Pause (space)").click()
+    stopped = time_s(small)
+    small.wait_for_timeout(400)
+    assert time_s(small) == stopped
+
+
+def test_the_page_follows_softly_until_the_reader_scrolls_away(small):
+    for _ in range(40):
+        small.keyboard.press(".")
+    wait_until_still(small)
+    assert now(small) == 39 * 3
+    assert is_in_view(small, 39 * 3)
+    back = small.get_by_role("button", name="Back to the film’s place")
+    assert back.is_hidden()
+    small.locator(".book-scroll").hover()
+    small.mouse.wheel(0, -4000)
+    back.wait_for()
+    top = small.evaluate("document.querySelector('.book-scroll').scrollTop")
+    small.keyboard.press("ArrowRight")
+    wait_until_still(small)
+    assert now(small) is None or not is_in_view(small, now(small))
+    assert small.evaluate("document.querySelector('.book-scroll').scrollTop") == top
+    back.click()
+    wait_until_still(small)
+    assert is_in_view(small, now(small))
+    assert back.is_hidden()
+
+
+def test_a_click_on_a_linked_sentence_moves_the_film_there(small):
+    sentence(small, 9).click()
+    # Moment 3: a line in the fourth shot, which begins at 12 s.
+    assert time_s(small) == 12
+    assert now(small) == 9
+    assert small.locator(".subtitle").inner_text() == "Line 3 is said of the kilos."
+
+
+def test_a_click_on_a_sentence_without_a_link_only_picks_it(small):
+    sentence(small, 4).click()
+    assert time_s(small) == 0
+    assert "picked" in sentence(small, 4).get_attribute("class")
+
+
+def test_selecting_text_does_not_move_the_film(small):
+    box = sentence(small, 9).bounding_box()
+    small.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2)
+    small.mouse.down()
+    small.mouse.move(box["x"] + 150, box["y"] + box["height"] / 2, steps=4)
+    small.mouse.up()
+    assert small.evaluate("getSelection().toString()") != ""
+    assert time_s(small) == 0
+
+
+def test_a_moment_that_is_not_in_the_book_says_so(small):
+    for _ in range(7):
+        small.keyboard.press(".")
+    assert small.locator(".place-chapter").inner_text() == "Not in the book"
+    assert now(small) is None
+    small.keyboard.press("n")
+    assert now(small) == 21
+    small.keyboard.press("b")
+    assert now(small) == 15
+
+
+def test_the_strip_can_be_clicked_zoomed_and_walked(small):
+    board = small.get_by_role("slider", name="Alignment strip")
+    box = board.bounding_box()
+    small.mouse.click(box["x"] + box["width"] / 2, box["y"] + 6)
+    assert abs(time_s(small) - 120) <= 2
+    board.press("ArrowRight")
+    assert board.get_attribute("aria-valuetext").startswith("2:0")
+    before = board.screenshot()
+    small.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    small.mouse.wheel(0, -400)
+    small.wait_for_timeout(100)
+    assert board.screenshot() != before
+    # Zoomed in around the middle, the left edge is no longer the film's start.
+    small.mouse.click(box["x"] + 2, box["y"] + 6)
+    assert time_s(small) > 10
+    small.keyboard.press("0")
+    small.mouse.click(box["x"] + 2, box["y"] + 6)
+    assert time_s(small) <= 1
+
+
+def test_the_timeline_shows_shots_and_seeks(small):
+    timeline = small.get_by_role("slider", name="Time in the film")
+    pictures = timeline.locator(".pictures img[src^='data:image/jpeg']")
+    assert pictures.count() >= 5
+    box = timeline.bounding_box()
+    small.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + 10)
+    assert abs(time_s(small) - 180) <= 2
+
+
+def test_everything_by_keyboard_alone(small):
+    """No pointer: reach the controls by Tab, act by keys, and see where the focus is."""
+    small.keyboard.press("?")
+    assert small.get_by_role("dialog", name="Keys").is_visible()
+    small.keyboard.press("Escape")
+    assert small.get_by_role("dialog").count() == 0
+    small.keyboard.press("n")
+    names = []
+    for _ in range(40):
+        small.keyboard.press("Tab")
+        names.append(
+            small.evaluate(
+                "() => { const a = document.activeElement; return a === document.body ? '' :"
+                " (a.getAttribute('aria-label') || a.textContent || a.title) }"
+            )
+        )
+    for wanted in ("Search book and subtitles", "No spoilers", "Fidelity", "Play (space)", "Right",
+                   "Not in the book", "Time in the film", "Text of the book"):  # fmt: skip
+        assert any(wanted in name for name in names), (wanted, names)
+    small.evaluate("document.activeElement.blur()")
+    small.keyboard.press("j")
+    focused = small.evaluate("document.activeElement.dataset.sentence")
+    assert focused == str((now(small) or 0) + 1)
+    for _ in range(2):
+        small.keyboard.press("j")
+    small.keyboard.press("Enter")
+    assert now(small) == int(focused) + 2
+    small.keyboard.press(" ")
+    small.get_by_role("button", name="Pause (space)").wait_for()
+    small.keyboard.press(" ")
+
+
+def test_letter_keys_can_be_turned_off(small):
+    small.keyboard.press("?")
+    small.get_by_label("Letter keys act").uncheck()
+    small.keyboard.press("Escape")
+    small.keyboard.press("n")
+    assert time_s(small) == 0
+    small.keyboard.press("ArrowRight")
+    assert time_s(small) == 5
+
+
+def test_a_reload_keeps_the_place_the_theme_the_slider_and_the_veil(small):
+    sentence(small, 9).click()
+    small.keyboard.press("]")
+    small.keyboard.press("s")
+    small.get_by_role("button", name=re.compile("^Colours")).click()
+    small.reload()
+    assert time_s(small) == 12
+    assert now(small) == 9
+    assert small.locator("html").get_attribute("data-theme") == "light"
+    assert small.locator(".slider-value").inner_text() == "≥ 5 %"
+    assert small.get_by_role("button", name="No spoilers").get_attribute("aria-pressed") == "true"
+    assert sentence(small, 40).count() == 0
+
+
+def test_dark_colours_come_from_the_system_and_by_the_switch(new_page, write_page):
+    from made_payloads import small_payload
+
+    page = new_page(color_scheme="dark")
+    page.goto(write_page(small_payload()))
+    colour = "getComputedStyle(document.querySelector('.book')).backgroundColor"
+    dark = page.evaluate(colour)
+    page.keyboard.press("t")
+    light = page.evaluate(colour)
+    assert dark != light
+    page.keyboard.press("t")
+    assert page.evaluate(colour) == dark
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_following_glides_unless_the_reader_asked_for_less_motion(new_page, write_page, motion):
+    from made_payloads import small_payload
+
+    page = new_page(reduced_motion=motion)
+    page.goto(write_page(small_payload()))
+    top = "document.querySelector('.book-scroll').scrollTop"
+    board = page.get_by_role("slider", name="Alignment strip")
+    board.press("End")
+    at_once = page.evaluate(top)
+    wait_until_still(page)
+    at_last = page.evaluate(top)
+    assert at_last > 500
+    assert (at_once == at_last) == (motion == "reduce")
