@@ -6,7 +6,17 @@ import io
 from PIL import Image
 
 from folioreel.export.page_payload import make_payload
-from folioreel.types import Alignment, Book, Chapter, Film, Link, Paragraph, Sentence, Shot, Subtitle
+from folioreel.types import (
+    Alignment,
+    Book,
+    Chapter,
+    Film,
+    Link,
+    Paragraph,
+    Sentence,
+    Shot,
+    Subtitle,
+)
 
 PARAGRAPHS_A_CHAPTER = 10
 SENTENCES_A_PARAGRAPH = 4
@@ -91,7 +101,9 @@ def large_payload() -> dict:
         )
         for i in range(len(film.moments))
     )
-    return make_payload(Alignment(book=book, film=film, links=links), [picture(0)] * len(film.shots))
+    return make_payload(
+        Alignment(book=book, film=film, links=links), [picture(0)] * len(film.shots)
+    )
 
 
 def picture(number: int) -> str:

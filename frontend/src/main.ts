@@ -44,7 +44,7 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
         { keys: ["k"], shown: "K", does: "pick the sentence before", act: () => book.pickNext(-1) },
         { keys: ["enter"], shown: "Enter", does: "film to the picked sentence", act: playPicked },
         { keys: ["g"], shown: "G", does: "back to the film’s place", act: () => book.comeBack() },
-        { keys: ["/"], shown: "/", does: "search book and film", act: () => search.input.focus() },
+        { keys: ["/"], shown: "/", does: "search book and film", act: () => search.input.select() },
         { keys: ["escape"], shown: "Esc", does: "let go of the picked sentence", act: () => app.pick(null) },
       ],
     },

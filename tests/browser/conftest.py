@@ -26,9 +26,9 @@ def find_chromium() -> str | None:
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
-    """Chromium, for one module: its event loop must not outlive the tests that need it."""
+    """Chromium, for this folder: its event loop must not outlive the tests that need it."""
     api = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
     chromium = find_chromium()
     if chromium is None:
@@ -37,6 +37,16 @@ def browser():
         browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="package")
+def demo(tmp_path_factory):
+    """What `folioreel demo` writes: its folder, with page.html and alignment.json."""
+    from folioreel.apps.demo import run_demo
+
+    folder = tmp_path_factory.mktemp("demo")
+    run_demo(folder)
+    return folder
 
 
 class Problems(list):
@@ -49,7 +59,9 @@ class Problems(list):
             lambda message: message.type == "error" and self.append(f"console: {message.text}"),
         )
         page.on("request", lambda request: self._check(request.url))
-        page.on("dialog", lambda dialog: (self.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on(
+            "dialog", lambda dialog: (self.append(f"dialog: {dialog.message}"), dialog.dismiss())
+        )
 
     def _check(self, url: str) -> None:
         if not url.startswith(("file:", "data:", "blob:", "http://127.0.0.1:")):

@@ -1,0 +1,194 @@
+"""The page in a browser: correcting links, over the real server and in the one-file page."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from made_pages import make_alignment, serving
+from made_payloads import small_payload
+
+
+@pytest.fixture(scope="module")
+def aligned(tmp_path_factory):
+    """A drawn film and its book, aligned once; each test works on a copy."""
+    return make_alignment(tmp_path_factory.mktemp("aligned") / "pair").parent
+
+
+@pytest.fixture
+def served(aligned, tmp_path, new_page):
+    """The page over the real server, with the film; yields the page and the results' folder."""
+    shutil.copytree(aligned, tmp_path / "pair")
+    with serving(tmp_path / "pair" / "result") as server:
+        page = new_page()
+        page.goto(server.origin + server.address.path)
+        yield page, tmp_path / "pair" / "result"
+
+
+def sentence(page, number: int):
+    return page.locator(f".sentence[data-sentence='{number}']")
+
+
+def place(page) -> str:
+    return page.locator(".place-state").inner_text()
+
+
+def judged(result) -> list[dict]:
+    lines = (result / "judged" / "journal.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def glowing(page) -> str:
+    return page.locator(".sentence.now").inner_text()
+
+
+def test_a_film_that_the_browser_cannot_play_goes_on_a_clock(served):
+    """The drawn film is MPEG-4 part 2, which Chromium does not decode."""
+    page, _ = served
+    page.get_by_text("The browser cannot play this video.").wait_for()
+    page.get_by_role("button", name="Play (space)").click()
+    page.locator(".subtitle", has_text="Who opened the").wait_for()
+    assert "hoarding" in glowing(page)
+
+
+def test_a_link_is_confirmed_moved_and_undone_and_kept_on_disk(served):
+    page, result = served
+    page.keyboard.press("n")
+    assert "Sixty-one kilos" in glowing(page)
+    right = sentence(page, int(page.locator(".sentence.now").get_attribute("data-sentence")))
+    page.get_by_role("button", name="Right").click()
+    page.get_by_text("You confirmed it").wait_for()
+    assert judged(result)[-1]["judgement"]["verdict"] == "match"
+    page.get_by_role("button", name="Not in the book").click()
+    page.get_by_text("You said so").wait_for()
+    assert page.locator(".sentence.now").count() == 0
+    # By keyboard: two sentences on from the one that was right, “Link here”.
+    right.click()
+    page.keyboard.press("j")
+    page.keyboard.press("l")
+    page.get_by_text("You linked it here").wait_for()
+    moved = glowing(page)
+    assert "water" in moved
+    for words in ("You said so", "You confirmed it"):
+        page.keyboard.press("u")
+        page.get_by_text(words).wait_for()
+    page.keyboard.press("Control+z")
+    page.get_by_role("button", name="Undo", disabled=True).wait_for()
+    assert "Sixty-one kilos" in glowing(page)
+    page.keyboard.press("y")
+    page.get_by_text("You confirmed it").wait_for()
+    page.reload()
+    page.get_by_text("You confirmed it").wait_for()
+
+
+def drag(page, start, end) -> None:
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, steps=3)
+    page.mouse.move(*end, steps=3)
+
+
+def centre(locator) -> tuple[float, float]:
+    box = locator.bounding_box()
+    return box["x"] + min(60, box["width"] / 2), box["y"] + box["height"] / 2
+
+
+def test_a_link_is_moved_by_dragging_it_in_the_book(served):
+    page, result = served
+    page.keyboard.press("n")
+    page.wait_for_timeout(600)
+    drag(page, centre(page.locator(".grip")), centre(sentence(page, 0)))
+    assert page.locator(".drag-label").inner_text().startswith("The ferry crossed the river")
+    page.mouse.up()
+    page.get_by_text("You linked it here").wait_for()
+    assert glowing(page).startswith("The ferry crossed the river")
+    assert judged(result)[-1]["judgement"]["sentence"] == 0
+
+
+def test_a_drag_from_the_strip_ends_on_a_sentence_and_escape_leaves_all_as_it_was(served):
+    page, _ = served
+    page.keyboard.press("n")
+    page.wait_for_timeout(600)
+    number = int(page.locator(".sentence.now").get_attribute("data-sentence"))
+    count = page.locator(".sentence").count()
+    box = page.locator(".strip-board").bounding_box()
+    handle = (box["x"] + (number + 0.5) / count * box["width"], box["y"] + box["height"] - 22)
+    drag(page, handle, centre(sentence(page, 1)))
+    page.keyboard.press("Escape")
+    page.mouse.up()
+    assert page.locator(".sentence.now").get_attribute("data-sentence") == str(number)
+    drag(page, handle, centre(sentence(page, 1)))
+    page.mouse.up()
+    page.get_by_text("You linked it here").wait_for()
+    assert page.locator(".sentence.now").get_attribute("data-sentence") == "1"
+
+
+def test_two_windows_one_of_them_behind(served):
+    page, _ = served
+    other = page.context.new_page()
+    other.goto(page.url)
+    for window in (page, other):
+        window.keyboard.press("n")
+    page.keyboard.press("x")
+    page.get_by_text("You said so").wait_for()
+    other.keyboard.press("y")
+    other.get_by_text("Another window was ahead").wait_for()
+    other.get_by_text("You said so").wait_for()
+    other.keyboard.press("u")
+    other.get_by_role("button", name="Undo", disabled=True).wait_for()
+
+
+def test_the_command_itself_and_what_the_page_says_when_it_has_ended(
+    aligned, tmp_path, new_page, problems
+):
+    shutil.copytree(aligned, tmp_path / "pair")
+    command = [sys.executable, "-m", "folioreel", "view", str(tmp_path / "pair" / "result")]
+    with subprocess.Popen([*command, "--no-open"], stdout=subprocess.PIPE, text=True) as running:
+        page = new_page()
+        page.goto(running.stdout.readline().strip())
+        page.keyboard.press("n")
+        before = place(page)
+        running.terminate()
+    page.keyboard.press("x")
+    page.get_by_text("folioreel does not answer").wait_for()
+    assert place(page) == before
+    # The browser itself reports the refused connection: that is what this test is about.
+    problems[:] = [line for line in problems if "ERR_CONNECTION" not in line]
+
+
+def test_the_one_file_page_keeps_judgements_in_the_browser_and_saves_them(small):
+    small.keyboard.press("n")
+    small.keyboard.press("x")
+    small.get_by_text("You said so").wait_for()
+    small.keyboard.press("n")
+    small.keyboard.press("j")
+    small.keyboard.press("l")
+    small.get_by_text("You linked it here").wait_for()
+    small.reload()
+    small.get_by_text("You linked it here").wait_for()
+    with small.expect_download() as download:
+        small.get_by_role("button", name="Save judgements").click()
+    assert download.value.suggested_filename == "judgements.json"
+    saved = json.loads(download.value.path().read_text("utf-8"))
+    assert saved["judgements"] == [
+        {"moment": 0, "verdict": "none", "sentence": None},
+        {"moment": 1, "verdict": "match", "sentence": 4},
+    ]
+    for _ in range(2):
+        small.keyboard.press("u")
+    small.get_by_role("button", name="Undo", disabled=True).wait_for()
+    assert small.locator(".sentence.now").get_attribute("data-sentence") == "3"
+
+
+def test_judgements_of_another_book_do_not_come_along(new_page, write_page):
+    from made_payloads import make_book
+
+    page = new_page()
+    page.goto(write_page(small_payload(), "one.html"))
+    page.keyboard.press("n")
+    page.keyboard.press("x")
+    page.get_by_text("You said so").wait_for()
+    page.goto(write_page(small_payload(make_book(200, "Another Book")), "two.html"))
+    page.keyboard.press("n")
+    assert "Very sure, 100 %" in place(page)

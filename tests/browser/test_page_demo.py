@@ -1,0 +1,85 @@
+"""The demo in a browser: from disk and over the server, and the pictures of the documents."""
+
+import os
+from pathlib import Path
+
+import pytest
+from made_pages import serving
+
+from folioreel.apps.demo import demo_folder
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def at_the_fence(page) -> None:
+    """Ten minutes into the film, at a line that is in the book."""
+    page.get_by_role("combobox", name="Search").fill("don't put a fence")
+    page.keyboard.press("Enter")
+    page.locator(".sentence.now").wait_for()
+
+
+def wait_for_picture(page) -> None:
+    page.wait_for_function(
+        "() => { const v = document.querySelector('video'); return v?.readyState >= 2 && !v.seeking }"
+    )
+
+
+def test_the_single_file_from_disk_without_a_network(demo, new_page):
+    page = new_page(offline=True)
+    page.goto((demo / "page.html").as_uri())
+    assert page.get_by_role("heading", name="Sixty-One Kilos").is_visible()
+    at_the_fence(page)
+    assert page.locator(".time").inner_text().startswith("10:1")
+    assert "fence" in page.locator(".sentence.now").inner_text()
+    assert page.locator(".place-chapter").inner_text() == "CHAPTER SIX: Tarpaulin"
+    assert page.locator(".still").get_attribute("src").startswith("data:image/jpeg")
+    # The reader gives the film: it takes over at the same time, and plays.
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose “film.mp4”").click()
+    chooser.value.set_files(demo_folder() / "film.mp4")
+    wait_for_picture(page)
+    started = page.evaluate("() => document.querySelector('video').currentTime")
+    assert abs(started - 611) < 2
+    page.get_by_role("button", name="Play (space)").click()
+    page.wait_for_function(
+        "(t) => document.querySelector('video').currentTime > t", arg=started + 1
+    )
+    assert page.locator(".still").is_hidden()
+
+
+def test_over_the_server_seeking_works_in_the_middle_of_the_film(demo, new_page):
+    with serving(demo) as server:
+        page = new_page()
+        page.goto(server.origin + server.address.path)
+        wait_for_picture(page)
+        at_the_fence(page)
+        wait_for_picture(page)
+        assert abs(page.evaluate("() => document.querySelector('video').currentTime") - 611) < 2
+        page.keyboard.press(" ")
+        page.wait_for_function("() => document.querySelector('video').currentTime > 612")
+        page.keyboard.press(" ")
+        page.get_by_role("button", name="Play (space)").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("page", {}),
+        ("page-dark", {"color_scheme": "dark"}),
+        ("page-phone", {"width": 390, "height": 844, "is_mobile": True, "has_touch": True,
+                        "device_scale_factor": 2}),
+    ],
+)  # fmt: skip
+def test_pictures_of_the_page(demo, new_page, tmp_path, name, options):
+    """With FOLIOREEL_PICTURES=1 the pictures of docs/ are made anew; else into a scratch folder."""
+    page = new_page(**options)
+    page.goto((demo / "page.html").as_uri())
+    page.locator("input[type=file]").set_input_files(demo_folder() / "film.mp4")
+    wait_for_picture(page)
+    at_the_fence(page)
+    wait_for_picture(page)
+    page.wait_for_timeout(1200)
+    folder = DOCS if os.environ.get("FOLIOREEL_PICTURES") else tmp_path
+    picture = page.screenshot(path=folder / f"{name}.png")
+    assert len(picture) > 50_000
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
