@@ -20,7 +20,8 @@ def at_the_fence(page) -> None:
 
 def wait_for_picture(page) -> None:
     page.wait_for_function(
-        "() => { const v = document.querySelector('video'); return v?.readyState >= 2 && !v.seeking }"
+        "() => { const film = document.querySelector('video');"
+        " return film?.readyState >= 2 && !film.seeking }"
     )
 
 
@@ -78,6 +79,8 @@ def test_pictures_of_the_page(demo, new_page, tmp_path, name, options):
     wait_for_picture(page)
     at_the_fence(page)
     wait_for_picture(page)
+    page.get_by_role("combobox", name="Search").fill("")
+    page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(1200)
     folder = DOCS if os.environ.get("FOLIOREEL_PICTURES") else tmp_path
     picture = page.screenshot(path=folder / f"{name}.png")
