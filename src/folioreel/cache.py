@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 from numpy.typing import NDArray
 
 from folioreel.errors import InputError
@@ -34,6 +33,8 @@ def cache_folder() -> Path:
     chosen = os.environ.get("FOLIOREEL_CACHE")
     if chosen:
         return Path(os.path.expanduser(chosen))
+    import platformdirs  # a bare training machine has no need of it
+
     return Path(platformdirs.user_cache_dir("folioreel", appauthor=False))
 
 

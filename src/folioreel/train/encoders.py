@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import onnx
+import torch
 from torch import Tensor
 
 from folioreel.models.store import EncoderModel, EncoderPart
-from folioreel.models.vocabulary import Vocabulary
-from folioreel.train.onnx import quantize_rows, skip_thought_graph, to_numpy
+from folioreel.models.visual_semantic import ClipMap
+from folioreel.models.vocabulary import PADDING, Vocabulary
+from folioreel.train.onnx import (
+    lstm_graph,
+    quantize_rows,
+    skip_thought_graph,
+    student_graph,
+    to_numpy,
+)
 from folioreel.train.skip_thought import SkipThought
+from folioreel.train.student import Student
+from folioreel.train.visual_semantic import LstmReader, VisualSemantic, load_student_layers
 
 
 def skip_thought_encoder(
@@ -44,3 +54,24 @@ def encoder_part(name: str, graph: onnx.ModelProto, words: Tensor) -> EncoderPar
     """A part with its word vectors as bytes."""
     rows, scales = quantize_rows(to_numpy(words))
     return EncoderPart(name=name, graph=graph.SerializeToString(), words=rows, scales=scales)
+
+
+def begin_with_student(network: VisualSemantic, student: EncoderModel) -> None:
+    """Give a network the word vectors of a student, and its layers where it has such."""
+    (part,) = student.parts
+    words = torch.from_numpy(part.words * part.scales[:, None])
+    words[PADDING] = 0
+    network.use_words(words)
+    if isinstance(network.reader, Student):
+        load_student_layers(network.reader, part.graph)
+    network.to(network.centre.device)
+
+
+def embedding_part(name: str, network: VisualSemantic) -> tuple[EncoderPart, ClipMap]:
+    """One network as a part of an embedding: its reader and its map of clips, as bytes."""
+    reader = network.reader
+    graph = lstm_graph(reader) if isinstance(reader, LstmReader) else student_graph(reader)
+    weight, bias = network.folded_map()
+    rows, scales = quantize_rows(weight)
+    clip_map = ClipMap(weight=rows, scales=scales, bias=bias, root=network.config.root)
+    return encoder_part(name, graph, reader.words.weight), clip_map

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from folioreel.train.skip_thought import SkipThought
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
+from folioreel.train.visual_semantic import LstmReader
 
 _OPSET = 17
 
@@ -46,10 +47,10 @@ class GraphBuilder:
         self._nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
         return output
 
-    def last_state(self, *inputs: str, **attributes: Any) -> str:
+    def last_state(self, *inputs: str, kind: str = "GRU", **attributes: Any) -> str:
         """A recurrent layer's state after the last word of each sentence: (directions, B, H)."""
         output = f"value{len(self._nodes)}"
-        self._nodes.append(helper.make_node("GRU", list(inputs), ["", output], **attributes))
+        self._nodes.append(helper.make_node(kind, list(inputs), ["", output], **attributes))
         return output
 
     def sentence_encoder(self, name: str, word_units: int, units: int) -> onnx.ModelProto:
@@ -116,6 +117,36 @@ def student_graph(student: Student) -> onnx.ModelProto:
     size = graph.node("ReduceL2", mapped, axes=[1], keepdims=1)
     graph.node("Div", mapped, size, output="vectors")
     return graph.sentence_encoder("student", config.word_units, config.units)
+
+
+def lstm_graph(reader: LstmReader) -> onnx.ModelProto:
+    """The paper's LSTM without its table of words."""
+    graph = GraphBuilder()
+    units, lstm = reader.lstm.units, reader.lstm
+    bias = _onnx_gates(to_numpy(lstm.inputs.bias))
+    into, keep, out = to_numpy(lstm.peepholes)
+    last = graph.last_state(
+        "words",
+        graph.matrix(_onnx_gates(to_numpy(lstm.inputs.weight))[None]),
+        graph.matrix(_onnx_gates(to_numpy(lstm.states.weight))[None]),
+        graph.constant(np.concatenate([bias, np.zeros_like(bias)])[None]),
+        "lengths",
+        "",  # the state and the cell begin as zeros
+        "",
+        graph.constant(np.concatenate([into, out, keep])[None]),
+        kind="LSTM",
+        hidden_size=units,
+    )
+    state = graph.node("Squeeze", last, graph.constant(np.array([0])))
+    size = graph.node("ReduceL2", state, axes=[1], keepdims=1)
+    graph.node("Div", state, size, output="vectors")
+    return graph.sentence_encoder("LSTM with peepholes", reader.config.word_units, units)
+
+
+def _onnx_gates(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Our gates (in, forget, cell, out) in ONNX's order: in, out, forget, cell."""
+    into, keep, cell, out = np.split(values, 4)
+    return np.concatenate([into, out, keep, cell])
 
 
 def _attention(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-import zipfile
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,10 +20,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from folioreel.errors import ConfigError, InputError
-from folioreel.files import replacing
+from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import END
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.train.checkpoints import load_checkpoint, save_checkpoint
 from folioreel.train.skip_thought import Ragged, SkipThought, SkipThoughtConfig, Triples
 
 _EVALUATED_EVERY = 1000
@@ -188,14 +187,7 @@ class Training:
             "optimizer": self.optimizer.state_dict(),
             "log": self.log,
         }
-        with replacing(path) as unfinished:
-            try:
-                torch.save(state, unfinished)
-            except RuntimeError as error:
-                # A failed write; other failures, as of the GPU, are not for the disk to mend.
-                if "inline_container" not in str(error):
-                    raise
-                raise InputError("cannot be written; free some disk space", path) from error
+        save_checkpoint(path, state)
 
     def load(self, path: Path) -> None:
         """Take up a run; a checkpoint of another configuration is refused.
@@ -204,17 +196,7 @@ class Training:
             BadZipFile: The file is damaged; PyTorch itself does not look at the checksums.
             ConfigError: It is of another configuration.
         """
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
-        if damaged is not None:
-            raise zipfile.BadZipFile(f"bad checksum of {damaged}")
-        state = torch.load(path, map_location=self.device, weights_only=True)
-        differing = _differences(state["config"], asdict(self.config))
-        if differing:
-            raise ConfigError(
-                f"{path} is a checkpoint of another configuration ({'; '.join(differing)}); "
-                "give the same settings, another --out, or remove it"
-            )
+        state = load_checkpoint(path, asdict(self.config), self.device)
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.log = state["step"], state["log"]
@@ -262,18 +244,6 @@ class Training:
         self.model.train()
         before, after = np.exp(sums.cpu().numpy() / words)
         return float(before), float(after)
-
-
-def _differences(theirs: dict[str, Any], ours: dict[str, Any], inside: str = "") -> list[str]:
-    """Each setting that is not the same, as `model.units: 32 there, 64 here`."""
-    found: list[str] = []
-    for key, value in ours.items():
-        other = theirs.get(key)
-        if isinstance(value, dict) and isinstance(other, dict):
-            found += _differences(other, value, f"{inside}{key}.")
-        elif value != other:
-            found.append(f"{inside}{key}: {other} there, {value} here")
-    return found
 
 
 def train(

@@ -1,0 +1,243 @@
+"""A sentence for a picture, as users run it: NumPy alone (train/captioner.py is the network).
+
+The folder: `config.json`, `weights.safetensors` in half precision, `vocabulary.txt`, `README.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+
+from folioreel import __version__
+from folioreel.errors import InputError, ModelFolderError
+from folioreel.models.folders import (
+    CONFIG,
+    advice,
+    builtin_folder,
+    read_config,
+    read_file,
+    write_folder,
+)
+from folioreel.models.vocabulary import END, PADDING, UNKNOWN, Vocabulary, training_tokens
+
+FORMAT = "folioreel-captioner"
+VERSION = 1
+WEIGHTS, VOCABULARY, CARD = "weights.safetensors", "vocabulary.txt", "README.md"
+
+_APART = re.compile(r" ('(?:s|ll|re|ve|d|m)|n't)\b")
+_BATCH = 64
+_LONGEST = 24
+Floats = NDArray[np.float32]
+
+
+def caption_tokens(text: str) -> list[str]:
+    """The words of a caption, as they are learned, written and compared: without punctuation."""
+    return [token for token in training_tokens(text) if any(map(str.isalnum, token))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caption:
+    """A sentence and how likely the captioner holds it: the mean logarithm over its words."""
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Captioner:
+    """All that is needed to write a sentence for a picture."""
+
+    name: str
+    features: tuple[str, ...]
+    """The kinds of frame features that it sees, one after the other."""
+    vocabulary: Vocabulary
+    weights: dict[str, NDArray[np.float16]]
+    beam: int
+    """Sentences that are followed side by side."""
+    length_power: float
+    """Likelihoods are divided by the number of words to this power: 0 favours short sentences."""
+    training: dict[str, Any]
+    card: str
+
+    @classmethod
+    def load(cls, name_or_folder: str | Path = "captioner") -> Captioner:
+        """The captioner that comes with the package by this name, or lies in a folder.
+
+        Raises:
+            ModelFolderError: It is missing, damaged, of a newer version, or something else.
+        """
+        folder = builtin_folder(str(name_or_folder))
+        if not (isinstance(name_or_folder, str) and (folder / CONFIG).is_file()):
+            folder = Path(name_or_folder).expanduser()
+        config = read_config(folder, FORMAT, VERSION, "captioner")
+        try:
+            hashes = dict(config["sha256"])
+            files = {
+                name: read_file(folder, name, hashes[name]) for name in (WEIGHTS, VOCABULARY, CARD)
+            }
+            return cls(
+                name=str(config["name"]),
+                features=tuple(map(str, config["features"])),
+                vocabulary=Vocabulary.load(folder / VOCABULARY),
+                weights=safetensors.numpy.load(files[WEIGHTS]),
+                beam=int(config["beam"]),
+                length_power=float(config["length_power"]),
+                training=dict(config["training"]),
+                card=files[CARD].decode("utf-8"),
+            )
+        except (KeyError, TypeError, ValueError, InputError, SafetensorError) as error:
+            raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {advice(folder)}") from error
+
+    def save(self, folder: Path, *, replace: bool = False) -> None:
+        """Write a model folder, whole or not at all.
+
+        Raises:
+            ModelFolderError: The name is taken, or the disk cannot be written.
+        """
+        write_folder(folder, self._write_files, FORMAT, "captioner", replace=replace)
+
+    def caption(self, features: Floats) -> list[Caption]:
+        """The likeliest sentence for each picture that the beam finds: (N, D) → N captions.
+
+        Raises:
+            ValueError: The features are of another length than those it was fitted to.
+        """
+        units = self.weights["picture.weight"].shape[1]
+        if features.ndim != 2 or features.shape[1] != units:
+            raise ValueError(f"{self.name} takes {units} features a picture")
+        found: list[Caption] = []
+        for first in range(0, len(features), _BATCH):
+            found += self._search(np.asarray(features[first : first + _BATCH], dtype=np.float32))
+        return found
+
+    @cached_property
+    def _network(self) -> _Network:
+        return _Network({name: value.astype(np.float32) for name, value in self.weights.items()})
+
+    def _search(self, features: Floats) -> list[Caption]:
+        """Beam search over all pictures of a batch at once."""
+        count, beam = len(features), self.beam
+        state = self._network.start(features).repeat(beam)
+        words = np.full((count * beam, 1), END, dtype=np.int64)
+        # At first all beams are the same: one alone may go on.
+        scores = np.where(np.arange(count * beam) % beam == 0, 0.0, -np.inf)
+        best: list[tuple[float, NDArray[np.int64]]] = [(-np.inf, words[0])] * count
+        for length in range(1, _LONGEST + 1):
+            odds, state = self._network.step(state, words[:, -1])
+            odds[:, [PADDING, UNKNOWN]] = -np.inf
+            totals = (scores[:, None] + odds).reshape(count, -1)  # (N, beam · V)
+            chosen = np.argsort(-totals, axis=1, kind="stable")[:, : 2 * beam]
+            rows, ids = chosen // odds.shape[1], chosen % odds.shape[1]
+            rows += np.arange(count)[:, None] * beam
+            values = np.take_along_axis(totals, chosen, axis=1)
+            keep = np.zeros((count, beam), dtype=np.int64)
+            for picture in range(count):
+                ended = ids[picture] == END
+                for place in np.flatnonzero(ended[:beam]):
+                    score = values[picture, place] / length**self.length_power
+                    if score > best[picture][0]:
+                        best[picture] = (score, words[rows[picture, place]])
+                keep[picture] = np.flatnonzero(~ended)[:beam]
+            rows, ids, values = (np.take_along_axis(v, keep, axis=1) for v in (rows, ids, values))
+            words = np.hstack([words[rows.ravel()], ids.reshape(-1, 1)])
+            scores, state = values.ravel(), state.take(rows.ravel())
+            # Scores only fall: no beam can overtake what has ended, once all are below it.
+            hope = values[:, 0] / _LONGEST**self.length_power
+            if all(bound <= score for bound, (score, _) in zip(hope, best, strict=True)):
+                break
+        for picture, (score, _) in enumerate(best):
+            if score == -np.inf:  # nothing has ended: the best so far is cut
+                best[picture] = (scores[picture * beam] / _LONGEST, words[picture * beam])
+        return [Caption(text=self._sentence(ids[1:]), score=float(score)) for score, ids in best]
+
+    def _sentence(self, ids: NDArray[np.int64]) -> str:
+        """Words as a sentence is written."""
+        text = _APART.sub(r"\1", self.vocabulary.decode(ids.tolist()))
+        return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+    def _write_files(self, folder: Path) -> None:
+        weights = {name: np.ascontiguousarray(value) for name, value in self.weights.items()}
+        (folder / WEIGHTS).write_bytes(safetensors.numpy.save(weights))
+        self.vocabulary.save(folder / VOCABULARY)
+        (folder / CARD).write_bytes(self.card.encode("utf-8"))
+        config = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            "package_version": __version__,
+            "features": list(self.features),
+            "beam": self.beam,
+            "length_power": self.length_power,
+            "training": self.training,
+            "sha256": {
+                path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in sorted(folder.iterdir())
+            },
+        }
+        text = json.dumps(config, ensure_ascii=False, indent=1)
+        (folder / CONFIG).write_bytes(f"{text}\n".encode())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _State:
+    """Where the writing of some sentences stands."""
+
+    seen: Floats
+    """What is kept of the picture: (B, units)."""
+    state: Floats
+    cell: Floats
+
+    def take(self, rows: NDArray[np.int64]) -> _State:
+        """Some of the sentences, in another order."""
+        return _State(seen=self.seen[rows], state=self.state[rows], cell=self.cell[rows])
+
+    def repeat(self, count: int) -> _State:
+        """Each sentence so many times."""
+        return self.take(np.repeat(np.arange(len(self.state)), count))
+
+
+class _Network:
+    """The network of train/captioner.py, one word at a time."""
+
+    def __init__(self, weights: dict[str, Floats]) -> None:
+        self._weights = weights
+
+    def start(self, features: Floats) -> _State:
+        """Before the first word: (B, D)."""
+        seen = np.maximum(self._linear("picture", np.sqrt(np.maximum(features, 0))), 0)
+        state, cell = np.split(np.tanh(self._linear("first", seen)), 2, axis=1)
+        return _State(seen=seen, state=state, cell=cell)
+
+    def step(self, before: _State, ids: NDArray[np.int64]) -> tuple[Floats, _State]:
+        """The log-likelihood of each next word after those before: (B,) → (B, V)."""
+        weights = self._weights
+        given = np.concatenate([weights["words.weight"][ids], before.seen], axis=1)
+        gates = given @ weights["lstm.weight_ih_l0"].T + weights["lstm.bias_ih_l0"]
+        gates += before.state @ weights["lstm.weight_hh_l0"].T + weights["lstm.bias_hh_l0"]
+        i, f, a, o = np.split(gates, 4, axis=1)
+        cell = _sigmoid(f) * before.cell + _sigmoid(i) * np.tanh(a)
+        state = _sigmoid(o) * np.tanh(cell)
+        narrow = self._linear("narrow", np.concatenate([state, before.seen], axis=1))
+        odds = narrow @ weights["words.weight"].T + weights["bias"]
+        odds -= odds.max(axis=1, keepdims=True)
+        odds -= np.log(np.exp(odds).sum(axis=1, keepdims=True))
+        return odds, _State(seen=before.seen, state=state, cell=cell)
+
+    def _linear(self, name: str, values: Floats) -> Floats:
+        found: Floats = values @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return found
+
+
+def _sigmoid(values: Floats) -> Floats:
+    found: Floats = 0.5 * (1 + np.tanh(0.5 * values))
+    return found

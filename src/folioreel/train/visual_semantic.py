@@ -1,0 +1,208 @@
+"""Clips and sentences in one space: the networks and the ranking loss (paper, section 4.2).
+
+A sentence is read by the paper's LSTM with peepholes or by the attention layers of the student
+(train/student.py); a clip's features go through a linear map. Both vectors have unit length, and
+their product is the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+import onnx
+import torch
+import torch.nn.functional as functional
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from torch import Tensor, nn
+
+from folioreel.errors import ConfigError
+from folioreel.models.vocabulary import PADDING
+from folioreel.train.student import AttentionLayer, Student, StudentConfig
+
+Reader = Literal["lstm", "attention"]
+Contrast = Literal["all", "hardest", "softmax"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisualSemanticConfig:
+    """The size of an embedding."""
+
+    clip_units: int
+    """The length of a clip's features."""
+    vocabulary: int
+    word_units: int = 256
+    units: int = 512
+    """The length of a vector in the common space; with `lstm`, of the reader's state too."""
+    reader: Reader = "attention"
+    root: bool = True
+    """Whether the square root is taken of the features, which no pixel makes negative."""
+    longest: int = 48
+    """Words of a sentence that are read; the rest is cut."""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that make no network."""
+        sizes = (self.clip_units, self.vocabulary, self.word_units, self.units, self.longest)
+        if min(sizes) < 1:
+            raise ConfigError("the sizes of an embedding must be 1 or more")
+        if self.reader not in ("lstm", "attention"):
+            raise ConfigError(f"unknown reader {self.reader!r}; choose lstm or attention")
+
+
+class PeepholeLstm(nn.Module):
+    """The paper's LSTM: the gates look at the cell through diagonal weights."""
+
+    def __init__(self, word_units: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.inputs = nn.Linear(word_units, 4 * units)  # of i, f, a, o
+        self.states = nn.Linear(units, 4 * units, bias=False)
+        self.peepholes = nn.Parameter(torch.zeros(3, units))  # of i, f, o
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        """The state m after the last word: (B, T, word_units), (B,) → (B, units)."""
+        state = cell = words.new_zeros(len(words), self.units)
+        given = self.inputs(words)  # (B, T, 4 · units)
+        into, keep, out = self.peepholes
+        for t in range(words.shape[1]):
+            i, f, a, o = (given[:, t] + self.states(state)).chunk(4, dim=1)
+            i = torch.sigmoid(i + into * cell)
+            f = torch.sigmoid(f + keep * cell)
+            new_cell = f * cell + i * torch.tanh(a)
+            o = torch.sigmoid(o + out * new_cell)
+            real = (t < lengths)[:, None]
+            state = torch.where(real, o * torch.tanh(new_cell), state)
+            cell = torch.where(real, new_cell, cell)
+        return state
+
+
+class LstmReader(nn.Module):
+    """Word vectors and the LSTM over them."""
+
+    def __init__(self, config: VisualSemanticConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.words = nn.Embedding(config.vocabulary, config.word_units, padding_idx=PADDING)
+        self.lstm = PeepholeLstm(config.word_units, config.units)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The unit vectors of sentences, padded at the end: (B, T) → (B, units)."""
+        state = self.lstm(self.words(ids), (ids != PADDING).sum(dim=1))
+        return functional.normalize(state.float(), dim=1)
+
+
+class VisualSemantic(nn.Module):
+    """A reader of sentences and a linear map of clips."""
+
+    centre: Tensor
+    spread: Tensor
+
+    def __init__(self, config: VisualSemanticConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.reader: LstmReader | Student
+        if config.reader == "lstm":
+            self.reader = LstmReader(config)
+        else:
+            self.reader = Student(
+                StudentConfig(
+                    vocabulary=config.vocabulary,
+                    word_units=config.word_units,
+                    units=config.units,
+                    longest=config.longest,
+                )
+            )
+        self.clips = nn.Linear(config.clip_units, config.units)
+        # Features are brought to mean 0 and a like size; saving folds both into the map.
+        self.register_buffer("centre", torch.zeros(config.clip_units))
+        self.register_buffer("spread", torch.ones(()))
+
+    def set_scale(self, features: Tensor) -> None:
+        """Take the mean and the spread of the features from the training clips: (N, D)."""
+        values = features.clamp(min=0).sqrt() if self.config.root else features
+        self.centre.copy_(values.mean(dim=0))
+        self.spread.copy_((values - self.centre).std().clamp(min=1e-6))
+
+    def use_words(self, words: Tensor) -> None:
+        """Read with word vectors that are known already, and stay as they are."""
+        self.reader.words.weight.data.copy_(words)
+        self.reader.words.weight.requires_grad_(False)
+
+    def embed_sentences(self, ids: Tensor) -> Tensor:
+        """(B, T) → (B, units), of unit length."""
+        vectors: Tensor = self.reader(ids)
+        return vectors
+
+    def embed_clips(self, features: Tensor, dropout: float = 0.0) -> Tensor:
+        """(B, D) → (B, units), of unit length."""
+        values = features.clamp(min=0).sqrt() if self.config.root else features
+        values = functional.dropout((values - self.centre) / self.spread, dropout, self.training)
+        return functional.normalize(self.clips(values), dim=1)
+
+    def folded_map(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The map of clips over features as they are (or their roots): (units, D) and (units,)."""
+        weight = self.clips.weight.detach() / self.spread
+        bias = self.clips.bias.detach() - weight @ self.centre
+        return weight.float().cpu().numpy(), bias.float().cpu().numpy()
+
+
+def ranking_loss(scores: Tensor, contrast: Contrast, margin: float) -> Tensor:
+    """How far the scores are from ranking each clip's own sentence first, and vice versa.
+
+    Args:
+        scores: (B, B), clips by sentences; the right pairs are the diagonal.
+        contrast: `all` other sentences and clips count, as in the paper; or only the `hardest`
+            one for each (VSE++); or `softmax`, the likelihood of the right one among all.
+        margin: The α of the paper; for `softmax`, what scores are divided by.
+    """
+    if contrast == "softmax":
+        right = torch.arange(len(scores), device=scores.device)
+        both = (scores / margin, scores.T / margin)
+        return sum((functional.cross_entropy(one, right) for one in both), scores.new_zeros(()))
+    own = scores.diagonal()
+    diagonal = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    sentences = (margin - own[:, None] + scores).clamp(min=0).masked_fill(diagonal, 0)
+    clips = (margin - own[None, :] + scores).clamp(min=0).masked_fill(diagonal, 0)
+    if contrast == "hardest":
+        return (sentences.amax(dim=1).sum() + clips.amax(dim=0).sum()) / len(scores)
+    return (sentences.sum() + clips.sum()) / len(scores)
+
+
+def load_student_layers(student: Student, graph: bytes) -> None:
+    """Begin with the layers of a trained student, read from its ONNX graph.
+
+    The map at the end stays as it is where its size differs: it leads into another space.
+    """
+    values = iter(_stored_weights(onnx.load_model_from_string(graph)))
+    student.places.data = _tensor(next(values))
+    for layer in cast(Iterable[AttentionLayer], student.layers):
+        _load(layer.attention_norm, values)
+        thirds = [(next(values), next(values)) for _ in range(3)]
+        layer.queries_keys_values.weight.data = _tensor(np.concatenate([w for w, _ in thirds]))
+        layer.queries_keys_values.bias.data = _tensor(np.concatenate([b for _, b in thirds]))
+        for part in (layer.mix, layer.inner_norm, layer.widen, layer.narrow):
+            _load(part, values)
+    _load(student.norm, values)
+
+
+def _stored_weights(model: onnx.ModelProto) -> list[NDArray[np.float32]]:
+    """The weights of a graph in order, bytes widened by the scales that follow them."""
+    arrays = [numpy_helper.to_array(stored) for stored in model.graph.initializer]
+    found = []
+    for number, values in enumerate(arrays):
+        if values.dtype == np.int8:
+            found.append(values * arrays[number + 1])
+        elif values.dtype == np.float32 and values.ndim and arrays[number - 1].dtype != np.int8:
+            found.append(values)
+    return found
+
+
+def _load(module: Any, values: Any) -> None:
+    module.weight.data, module.bias.data = _tensor(next(values)), _tensor(next(values))
+
+
+def _tensor(values: NDArray[Any]) -> Tensor:
+    return torch.from_numpy(np.array(values, dtype=np.float32))

@@ -1,0 +1,131 @@
+"""The captioner: NumPy against PyTorch, the beam against all sentences there are."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from folioreel.errors import ModelFolderError
+from folioreel.models.captioner import Captioner, caption_tokens
+from folioreel.models.vocabulary import END, SPECIAL_TOKENS, Vocabulary
+from folioreel.train.captioner import Captioner as Network
+from folioreel.train.captioner import (
+    CaptionerConfig,
+    CaptionTraining,
+    CaptionTrainingConfig,
+    fit_captioner,
+)
+
+CPU = torch.device("cpu")
+WORDS = (*SPECIAL_TOKENS, "dog", "cat", "runs")
+
+
+def made_network(seed=1):
+    torch.manual_seed(seed)
+    config = CaptionerConfig(vocabulary=len(WORDS), picture_units=6, word_units=8, units=10)
+    network = Network(config).eval()
+    for parameter in network.parameters():
+        parameter.data = (parameter.data * 4).half().float()
+    return network
+
+
+def made_captioner(network, **changes):
+    settings = {
+        "name": "made",
+        "features": ("visual",),
+        "vocabulary": Vocabulary(words=WORDS, counts=(1,) * len(WORDS)),
+        "weights": {name: v.astype(np.float16) for name, v in network.weights().items()},
+        "beam": 50,
+        "length_power": 0.0,
+        "training": {"seed": 1},
+        "card": "# Made\n",
+    }
+    return Captioner(**settings | changes)
+
+
+def likelihood(network, parts, words):
+    """Of a sentence with its end, by PyTorch over the whole sentence at once."""
+    with torch.no_grad():
+        odds = network(parts[None], torch.tensor([[END, *words]]))
+    logs = torch.log_softmax(odds[0], dim=1)
+    return float(sum(logs[t, word] for t, word in enumerate([*words, END])))
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_a_wide_beam_finds_the_best_of_all_sentences(power, monkeypatch):
+    monkeypatch.setattr("folioreel.models.captioner._LONGEST", 4)
+    network = made_network()
+    captioner = made_captioner(network, length_power=power)
+    pictures = torch.rand(5, 6, generator=torch.Generator().manual_seed(3))
+    found = captioner.caption(pictures.numpy())
+    for caption, parts in zip(found, pictures, strict=True):
+        sentences = [s for n in range(4) for s in product((3, 4, 5), repeat=n)]
+        scores = [likelihood(network, parts, s) / (len(s) + 1) ** power for s in sentences]
+        best = sentences[int(np.argmax(scores))]
+        assert caption_tokens(caption.text) == [WORDS[word] for word in best]
+        assert caption.score == pytest.approx(max(scores), abs=2e-3)
+
+
+def test_the_scale_of_the_features_is_part_of_the_weights():
+    network = made_network()
+    parts = torch.rand(20, 6)
+    network.set_scale(parts)
+    with torch.no_grad():
+        seen = network.see(parts).numpy()
+    weights = network.weights()
+    by_hand = np.sqrt(parts.numpy()) @ weights["picture.weight"].T + weights["picture.bias"]
+    assert np.maximum(by_hand, 0) == pytest.approx(seen, abs=1e-4)
+
+
+def test_saved_and_loaded_it_says_the_same(tmp_path):
+    captioner = made_captioner(made_network(), beam=3, length_power=0.7)
+    captioner.save(tmp_path / "captioner")
+    again = Captioner.load(tmp_path / "captioner")
+    pictures = np.random.default_rng(4).uniform(0, 1, (70, 6)).astype(np.float32)
+    assert again.caption(pictures) == captioner.caption(pictures)
+    assert again.caption(pictures[:0]) == []
+    one_by_one = [again.caption(picture[None])[0].text for picture in pictures[:5]]
+    assert one_by_one == [caption.text for caption in captioner.caption(pictures)[:5]]
+    (tmp_path / "captioner" / "weights.safetensors").write_bytes(b"broken")
+    with pytest.raises(ModelFolderError, match=r"weights\.safetensors is damaged"):
+        Captioner.load(tmp_path / "captioner")
+
+
+def made_lessons():
+    """Pictures of a dog or a cat; the sentence tells which."""
+    rng = np.random.default_rng(5)
+    kinds = rng.integers(0, 2, 60)
+    parts = rng.uniform(0, 0.2, (60, 6)) + np.where(kinds[:, None] == 0, 0.0, 1.0)
+    ids = np.stack([[3 + kind, 5] for kind in kinds])
+    pictures = torch.tensor(parts, dtype=torch.float32)
+    return (pictures, torch.from_numpy(ids), torch.arange(60)), kinds
+
+
+def made_training(**changes):
+    config = CaptionerConfig(vocabulary=len(WORDS), picture_units=6, word_units=8, units=16)
+    settings = {"batch": 10, "passes": 12, "learning_rate": 1e-2, "dropout": 0.1}
+    settings["smoothing"] = 0.0
+    return CaptionTraining(CaptionTrainingConfig(model=config, **settings | changes), CPU)
+
+
+def test_it_learns_what_is_to_be_seen():
+    lessons, kinds = made_lessons()
+    training = made_training(passes=30, learning_rate=3e-2)
+    report = fit_captioner(training, lessons, lessons)
+    assert report["best"]["loss"] < 0.1
+    captioner = made_captioner(training.network, beam=2)
+    found = [caption.text for caption in captioner.caption(lessons[0].numpy())]
+    assert found == ["Dog runs." if kind == 0 else "Cat runs." for kind in kinds]
+
+
+def test_a_run_taken_up_again_ends_as_one_that_was_not_stopped(tmp_path):
+    lessons, _ = made_lessons()
+    whole = fit_captioner(made_training(passes=4), lessons, lessons)
+    first = made_training(passes=4)
+    fit_captioner(first, lessons, lessons, seconds=0, checkpoint=tmp_path / "run.pt")
+    assert first.passes == 1
+    second = made_training(passes=4)
+    second.load(tmp_path / "run.pt")
+    found = fit_captioner(second, lessons, lessons)
+    assert [e["judged_loss"] for e in found["log"]] == [e["judged_loss"] for e in whole["log"]]

@@ -1,0 +1,81 @@
+"""Pack Flickr8k for training on a bare GPU machine: features as bytes, captions as JSON.
+
+    PYTHONPATH=src python training/pack_flickr8k.py FLICKR8K OUT
+
+Each picture is seen whole, and once more the square in its middle. The test split stays out.
+Features are stored as bytes on a scale of square roots, from 0 to 6, which is as far as they go.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+from folioreel.ingest.descriptions import SPLITS, read_flickr8k, read_pictures
+from folioreel.ingest.picture import Pixels, read_picture, square
+from folioreel.models.frame_features import load_frame_features
+
+VIEWS = ("whole", "middle")
+_BATCH = 32
+
+
+def main() -> None:
+    """See each picture, and write what is seen; views that are there are not made again."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("flickr8k", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--views", nargs="+", default=list(VIEWS), choices=VIEWS)
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    described = {
+        split: read_flickr8k(arguments.flickr8k, split) for split in SPLITS if split != "test"
+    }
+    captions = {split: [d.texts for d in rows] for split, rows in described.items()}
+    (arguments.out / "captions.json").write_text(json.dumps(captions), encoding="utf-8")
+    ids = [d.clip for rows in described.values() for d in rows]
+    for view in arguments.views:
+        path = arguments.out / f"{view}.npz"
+        if not path.exists():
+            np.savez_compressed(path, **see(arguments.flickr8k, ids, view))
+            print(f"{path}: {path.stat().st_size / 2**20:.1f} MiB", flush=True)
+
+
+def see(folder: Path, ids: list[str], view: str) -> dict[str, np.ndarray]:
+    """The features of some pictures by kind, as bytes: (N, units)."""
+    network = load_frame_features()
+    rows = {name: row for row, name in enumerate(ids)}
+    found = {
+        kind: np.zeros((len(ids), units), dtype=np.uint8) for kind, units in network.units.items()
+    }
+    waiting: list[tuple[int, Pixels]] = []
+
+    def flush() -> None:
+        seen = network.encode(np.stack([pixels for _, pixels in waiting]))
+        numbers = [row for row, _ in waiting]
+        for kind, values in seen.items():
+            found[kind][numbers] = np.rint(255 * np.sqrt(values.clip(0, 6) / 6))
+        waiting.clear()
+
+    for name, data in read_pictures(folder):
+        if name in rows:
+            pixels = read_picture(data, name)
+            part = middle(pixels) if view == "middle" else pixels
+            waiting.append((rows[name], square(part, network.size_px)))
+            if len(waiting) == _BATCH:
+                flush()
+    if waiting:
+        flush()
+    return found
+
+
+def middle(pixels: Pixels) -> Pixels:
+    """The largest square in the middle of a picture."""
+    height, width = pixels.shape[:2]
+    side = min(height, width)
+    top, left = (height - side) // 2, (width - side) // 2
+    return pixels[top : top + side, left : left + side]
+
+
+if __name__ == "__main__":
+    main()
