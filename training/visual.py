@@ -50,8 +50,9 @@ from folioreel.train.visual_training import (
 KINDS = ("visual", "scene")
 VIEWS = ("whole", "middle")
 TRIED = (
+    {"layers": 2},
     {"learning_rate": 5e-4},
-    {"learning_rate": 2e-3},
+    {"learning_rate": 2e-4},
     {"margin": 0.03},
     {"margin": 0.08},
     {"contrast": "hardest", "margin": 0.2},
@@ -105,7 +106,9 @@ def main() -> None:
     for seed in range(arguments.seeds):
         for kind in KINDS:
             for reader in ("attention", "lstm"):
-                run.train_embedding(kind, reader, seed, settings, arguments.seconds)
+                run.train_embedding(
+                    kind, reader, seed, arguments.rounds, settings, arguments.seconds
+                )
     run.choose_embeddings()
     for name in CAPTIONERS:
         run.train_captioner(name, arguments.passes, arguments.seconds)
@@ -225,7 +228,7 @@ class Run:
         for change in TRIED:
             if self.seconds() > until:
                 break
-            config = replace(base, **(changes | change))
+            config = changed(base, changes | change)
             if config.batch > len(self.clips["visual"]["train"]):
                 continue
             _, report = self.fit(config, "visual")
@@ -256,7 +259,7 @@ class Run:
         self.save_report()
 
     def train_embedding(
-        self, kind: str, reader: str, seed: int, settings: dict, seconds: float
+        self, kind: str, reader: str, seed: int, rounds: int, settings: dict, seconds: float
     ) -> None:
         """One network for one kind of features, saved."""
         name = f"{kind}-{reader}-{seed}"
@@ -264,7 +267,7 @@ class Run:
         if self.seconds() > 0.75 * seconds and not path.exists():
             self.tell(name, "is left out: no time")
             return
-        config = replace(self.base(kind, reader, 150), **settings, seed=seed)
+        config = changed(self.base(kind, reader, rounds), settings | {"seed": seed})
         if path.exists():
             training = VisualTraining(config, self.device)
             begin_with_student(training.network, self.student)
@@ -367,6 +370,13 @@ class Run:
         self.tell(f"beam {beam}, power {power}:", [round(value, 1) for value in bleu])
         self.tell("   ", [caption.text for caption in found[:4]])
         return {"beam": beam, "length_power": power, "bleu": bleu}
+
+
+def changed(base: VisualTrainingConfig, changes: dict) -> VisualTrainingConfig:
+    """Other settings of the network or of its training."""
+    inner = {key: value for key, value in changes.items() if hasattr(base.model, key)}
+    outer = {key: value for key, value in changes.items() if key not in inner}
+    return replace(base, model=replace(base.model, **inner), **outer)
 
 
 if __name__ == "__main__":

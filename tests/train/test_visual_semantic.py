@@ -101,7 +101,9 @@ def test_recalls_by_counting():
 def test_a_trained_student_is_taken_over_from_its_graph():
     model = load_encoder_model(builtin_folder("student"))
     (part,) = model.parts
-    student = Student(StudentConfig(vocabulary=len(model.vocabulary)))
+    student = Student(
+        StudentConfig(vocabulary=len(model.vocabulary), layers=4, inner_units=1024, units=99)
+    )
     first_map = student.map.weight.detach().clone()
     load_student_layers(student, part.graph)
     assert torch.equal(student.map.weight, first_map)
@@ -151,7 +153,14 @@ def made_clips(rng, count=64):
 
 def made_config(reader="lstm", **changes):
     model = VisualSemanticConfig(
-        clip_units=12, vocabulary=len(WORDS), word_units=16, units=24, reader=reader, longest=10
+        clip_units=12,
+        vocabulary=len(WORDS),
+        word_units=16,
+        units=24,
+        reader=reader,
+        longest=10,
+        layers=2,
+        inner_units=32,
     )
     settings = {"batch": 16, "rounds": 40, "learning_rate": 1e-2, "forgotten": 0.0}
     return VisualTrainingConfig(model=model, **settings | changes)

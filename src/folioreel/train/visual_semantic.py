@@ -42,6 +42,10 @@ class VisualSemanticConfig:
     """Whether the square root is taken of the features, which no pixel makes negative."""
     longest: int = 48
     """Words of a sentence that are read; the rest is cut."""
+    layers: int = 4
+    """Of the attention reader."""
+    inner_units: int = 1024
+    """Of the attention reader."""
 
     def __post_init__(self) -> None:
         """Refuse sizes that make no network."""
@@ -113,6 +117,8 @@ class VisualSemantic(nn.Module):
                     word_units=config.word_units,
                     units=config.units,
                     longest=config.longest,
+                    layers=config.layers,
+                    inner_units=config.inner_units,
                 )
             )
         self.clips = nn.Linear(config.clip_units, config.units)
@@ -172,20 +178,25 @@ def ranking_loss(scores: Tensor, contrast: Contrast, margin: float) -> Tensor:
 
 
 def load_student_layers(student: Student, graph: bytes) -> None:
-    """Begin with the layers of a trained student, read from its ONNX graph.
+    """Begin with the first layers of a trained student, read from its ONNX graph.
 
-    The map at the end stays as it is where its size differs: it leads into another space.
+    The map at the end stays as it is: it leads into another space.
     """
-    values = iter(_stored_weights(onnx.load_model_from_string(graph)))
-    student.places.data = _tensor(next(values))
-    for layer in cast(Iterable[AttentionLayer], student.layers):
+    stored = _stored_weights(onnx.load_model_from_string(graph))
+    student.places.data = _tensor(stored[0])
+    for number, layer in enumerate(cast(Iterable[AttentionLayer], student.layers)):
+        first = 1 + _ARRAYS_A_LAYER * number
+        values = iter(stored[first : first + _ARRAYS_A_LAYER])
         _load(layer.attention_norm, values)
         thirds = [(next(values), next(values)) for _ in range(3)]
         layer.queries_keys_values.weight.data = _tensor(np.concatenate([w for w, _ in thirds]))
         layer.queries_keys_values.bias.data = _tensor(np.concatenate([b for _, b in thirds]))
         for part in (layer.mix, layer.inner_norm, layer.widen, layer.narrow):
             _load(part, values)
-    _load(student.norm, values)
+    _load(student.norm, iter(stored[-4:-2]))
+
+
+_ARRAYS_A_LAYER = 16  # weights and biases of two norms, queries, keys, values and three maps
 
 
 def _stored_weights(model: onnx.ModelProto) -> list[NDArray[np.float32]]:
