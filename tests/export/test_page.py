@@ -121,6 +121,13 @@ def test_a_film_of_many_shots_stays_small(tmp_path, monkeypatch):
         *[True, False, False] * 3,
         True,
     ]
+    large = max(len(address) for address in inline_thumbnails(film) if address)
+    # Room for four fifths of that size in each of the four: coarser pictures are taken.
+    budget = large * 3 // 4 * 4 // 5 * 10 // 3
+    monkeypatch.setattr("folioreel.export.thumbnails._BUDGET_BYTES", budget)
+    small = [address for address in inline_thumbnails(film) if address]
+    assert len(small) == 4
+    assert max(map(len, small)) < large
     monkeypatch.setattr("folioreel.export.thumbnails._BUDGET_BYTES", 100)
     assert inline_thumbnails(film) == []
 

@@ -21,14 +21,17 @@ _MOST = 1200
 """So many pictures at most go into a page; of a film with more shots, every second one, …"""
 _BUDGET_BYTES = 5_500_000
 """What they may weigh together; base64 makes a third more of it."""
-_QUALITY = 60
+_QUALITIES = (60, 40, 20)
 
 
-def encode_jpeg(picture: NDArray[np.uint8]) -> bytes:
-    """A picture as JPEG."""
-    stream = io.BytesIO()
-    Image.fromarray(picture).save(stream, format="JPEG", quality=_QUALITY, optimize=True)
-    return stream.getvalue()
+def encode_jpeg(picture: NDArray[np.uint8], most_bytes: int | None = None) -> bytes | None:
+    """A picture as JPEG, coarser where it would be too large; None where that does not help."""
+    for quality in _QUALITIES:
+        stream = io.BytesIO()
+        Image.fromarray(picture).save(stream, format="JPEG", quality=quality, optimize=True)
+        if most_bytes is None or stream.tell() <= most_bytes:
+            return stream.getvalue()
+    return None
 
 
 def inline_thumbnails(film: Film, progress: ProgressCallback = ignore_progress) -> list[str | None]:
@@ -39,15 +42,16 @@ def inline_thumbnails(film: Film, progress: ProgressCallback = ignore_progress) 
     # A film of few shots has room for each; large ones share what there is.
     share = _BUDGET_BYTES * every // len(film.shots)
     found: list[str | None] = [None] * len(film.shots)
-    for shot, jpeg in _jpegs(film, film.video, every, progress):
-        if jpeg is not None and len(jpeg) <= share:
+    for shot, picture in _pictures(film, film.video, every, progress):
+        if (jpeg := encode_jpeg(picture, share)) is not None:
             found[shot] = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
     return found if any(found) else []
 
 
-def _jpegs(
+def _pictures(
     film: Film, video: Path, every: int, progress: ProgressCallback
-) -> Iterator[tuple[int, bytes | None]]:
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Shots with a picture of each; those of which none can be decoded are left out."""
     try:
         stills = Stills(video, WIDTH_PX)
     except InputError:
@@ -56,4 +60,5 @@ def _jpegs(
         for shot in film.shots[::every]:
             progress(Progress(stage="picturing", done=shot.index, total=len(film.shots)))
             picture = stills.picture(shot)
-            yield shot.index, None if picture is None else encode_jpeg(picture)
+            if picture is not None:
+                yield shot.index, picture

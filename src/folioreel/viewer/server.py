@@ -70,7 +70,9 @@ class PageServer(ThreadingHTTPServer):
             raise InputError(
                 f"port {port} cannot be used ({error.strerror}); give another with --port, or none"
             ) from error
-        self.names = (f"{HOST}:{self.server_port}", f"localhost:{self.server_port}")
+        # Browsers leave the port of the web away.
+        end = "" if self.server_port == 80 else f":{self.server_port}"
+        self.names = (HOST + end, "localhost" + end)
         self.pictures = _Pictures(session)
 
     @property

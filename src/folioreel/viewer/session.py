@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 REVISED = "alignment.json"
 """The alignment as the reader has corrected it, in the folder of the judgements."""
 
+_NOISE = 0.002
+
 
 class StaleError(FolioReelError):
     """The page that judged did not know of the last judgement: another window was ahead."""
@@ -120,12 +122,14 @@ class Session:
         else:
             new = (_judged_link(self.alignment.links[moment], judgement),)
         changed = [
-            link.moment for link in new if page_link(link) != page_link(self._links[link.moment])
+            link
+            for link in new
+            if link.moment == moment or _is_other(link, self._links[link.moment])
         ]
-        for link in new:
+        for link in changed:
             self._links[link.moment] = link
         self._write_revised()
-        return self._revised(changed)
+        return self._revised([link.moment for link in changed])
 
     def _revised(self, moments: Any) -> dict[str, Any]:
         return {
@@ -159,6 +163,12 @@ class Session:
             pass  # it follows from the journal, and the next judgement writes it again
         for moment, judgement in self.judgements.current.items():
             self._links[moment] = _judged_link(self._links[moment], judgement)
+
+
+def _is_other(link: Link, before: Link) -> bool:
+    """Whether a link has changed by more than what solving it again in part may differ by."""
+    moved = (link.sentence, link.in_book) != (before.sentence, before.in_book)
+    return moved or abs(link.score - before.score) > _NOISE
 
 
 def _place(judgement: Judgement) -> int:
