@@ -5,12 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from made_books import snapshot
 from made_stories import GHOST, SMALL, TALES, build_tales, write_tales
+from ray_processes import kill_a_ray_worker
 
 from folioreel.corpus import index as index_module
 from folioreel.corpus.build import build_corpus
@@ -179,27 +179,6 @@ def test_a_killed_run_leaves_a_store_that_works(tmp_path: Path, monkeypatch) -> 
     assert found_by(corpus, "the doctor died") == found_by(whole, "the doctor died")
 
 
-def ray_workers_below(process_id: int) -> list[int]:
-    """The Ray worker processes that a process has started, itself or by others."""
-    parents = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            status = (folder / "stat").read_text(encoding="utf-8", errors="replace")
-            name = (folder / "cmdline").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        parents[int(folder.name)] = (int(status.rsplit(")", 1)[1].split()[1]), name)
-
-    def is_below(each: int) -> bool:
-        while each in parents and each != process_id:
-            each = parents[each][0]
-        return each == process_id
-
-    return [
-        each for each, (_, name) in parents.items() if "ray::attempt" in name and is_below(each)
-    ]
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
 def test_ray_gives_the_same_bytes_though_a_worker_is_killed(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs Ray: pip install 'folioreel[ray]'")
@@ -226,13 +205,7 @@ def test_ray_gives_the_same_bytes_though_a_worker_is_killed(tmp_path: Path) -> N
         text=True,
         env=environment,
     )
-    killed = None
-    while killed is None and process.poll() is None:
-        for worker in ray_workers_below(process.pid):
-            os.kill(worker, signal.SIGKILL)
-            killed = worker
-            break
-        time.sleep(0.02)
+    killed = kill_a_ray_worker(process.pid, lambda: process.poll() is None)
     printed, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     assert killed is not None

@@ -8,8 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
+from made_pairs import write_pair
 from made_work import digest_slowly, square
+from ray_processes import kill_a_ray_worker
 
+from folioreel.apps.align_many import ManyConfig, align_many
 from folioreel.engines.batch import run_many
 from folioreel.errors import ConfigError, InputError, WorkError
 
@@ -65,6 +68,34 @@ def test_a_killed_worker_changes_nothing(cluster, tmp_path: Path) -> None:
     assert len(list(folder.glob("0-*"))) == 2
     by_ray = sorted(outcome.get() for outcome in outcomes)
     assert by_ray == sorted(outcome.get() for outcome in run_many(digest_slowly, items, workers=2))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
+def test_many_pairs_on_ray_are_the_same_to_the_byte(cluster, tmp_path: Path) -> None:
+    lines = ["name,book,film"]
+    for number in range(4):
+        write_pair(tmp_path / f"pair-{number}", seed=number)
+        lines.append(f"pair-{number},pair-{number}/book.txt,pair-{number}/film.srt")
+    (tmp_path / "pairs.csv").write_text("\n".join(lines), encoding="utf-8")
+    over, killed = threading.Event(), []
+
+    def kill_one() -> None:
+        killed.append(kill_a_ray_worker(os.getpid(), lambda: not over.is_set()))
+
+    thread = threading.Thread(target=kill_one)
+    thread.start()
+    config = ManyConfig(engine="ray", workers=2)
+    by_ray = align_many(tmp_path / "pairs.csv", tmp_path / "ray", config)
+    over.set()
+    thread.join()
+    assert killed[0] is not None
+    here = align_many(tmp_path / "pairs.csv", tmp_path / "here", ManyConfig(workers=1))
+    assert by_ray == here
+    assert {result.status for result in here} == {"aligned"}
+    files = {path.relative_to(tmp_path / "here") for path in (tmp_path / "here").glob("*/*")}
+    assert len(files) == 4 * 6
+    for file in files:
+        assert (tmp_path / "ray" / file).read_bytes() == (tmp_path / "here" / file).read_bytes()
 
 
 def test_failures_are_outcomes(cluster) -> None:

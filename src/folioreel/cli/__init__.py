@@ -46,6 +46,7 @@ def main() -> None:
 
 for _command in (
     align.align,
+    align.align_many,
     align.demo,
     align.inspect,
     corpus.corpus,

@@ -1,4 +1,4 @@
-"""`align`, `demo` and `inspect`: a book, a film, and the two together."""
+"""`align`, `align-many`, `demo` and `inspect`: a book, a film, and the two together."""
 
 from __future__ import annotations
 
@@ -11,14 +11,26 @@ import click
 from folioreel.cli.options import (
     FILE,
     encoder_option,
+    engine_option,
     force_option,
     json_option,
     load_aligner,
     preset_option,
+    workers_option,
 )
-from folioreel.cli.output import ProgressBars, show_json, show_line, show_notes, show_table
+from folioreel.cli.output import (
+    ProgressBars,
+    resumable,
+    show_json,
+    show_line,
+    show_notes,
+    show_rows,
+    show_table,
+)
+from folioreel.errors import WorkError
 
 if TYPE_CHECKING:
+    from folioreel.engines.batch import EngineName
     from folioreel.ingest.video.shot_detectors import DetectorName
     from folioreel.types import Alignment
 
@@ -77,6 +89,51 @@ def align(
         alignment = aligner.align(read_film, read_book, progress)
         files = write_results(alignment, out, progress) if out is not None else []
     _show_alignment(alignment, files, as_json=as_json)
+
+
+@click.command("align-many")
+@click.argument("table", type=FILE)
+@click.option("--out", type=FILE, required=True, help="Gets a folder of results for each row.")
+@preset_option
+@click.option("--no-shots", is_flag=True, help="Do not look at the pictures: dialogue alone.")
+@engine_option
+@workers_option
+@force_option
+@json_option
+def align_many(
+    table: Path,
+    out: Path,
+    preset: str,
+    no_shots: bool,
+    engine: EngineName,
+    workers: int | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Align each film of TABLE with its book: a CSV file with the columns book and film.
+
+    A run that was stopped is taken up where it was; a row that fails does not stop the others.
+
+    \b
+    folioreel align-many pairs.csv --out results
+    folioreel align-many pairs.csv --out results --engine ray --workers 64
+    """
+    from folioreel.apps import align_many as many
+
+    config = many.ManyConfig(
+        preset=preset, shots=not no_shots, engine=engine, workers=workers, force=force
+    )
+    with resumable("the pairs aligned so far"), ProgressBars() as progress:
+        results = many.align_many(table, out, config, progress)
+    failed = [result for result in results if result.status == "failed"]
+    rows = [asdict(result) for result in results]
+    if not as_json:
+        rows = [{name: row[name] for name in row if name != "reason"} for row in rows]
+    show_rows(rows, as_json=as_json)
+    if failed:
+        for result in failed:
+            click.echo(f"{result.name}: {result.reason}", err=True)
+        raise WorkError(f"{len(failed)} of {len(results)} pairs failed; the others are in {out}")
 
 
 @click.command()

@@ -1,0 +1,224 @@
+"""Aligning many films with their books, row by row of a table, on any engine.
+
+Each row stands by itself: one that fails is named at the end, and one that was done by an earlier
+run of the same command is left as it is, so that a run that was stopped can be taken up again.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from folioreel import __version__
+from folioreel.align.aligner import Aligner
+from folioreel.engines.batch import EngineName, Outcome, run_many
+from folioreel.errors import FolioReelError, InputError
+from folioreel.export.results import check_folder, write_results
+from folioreel.files import make_folder, write_whole
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film
+from folioreel.ingest.source import read_bytes
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+
+_LAST = "alignment.json"
+"""Where it is, all results are."""
+_REQUIRED = ("book", "film")
+_COLUMNS = (*_REQUIRED, "name", "subtitles")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairTask:
+    """One row: a film, its book, and how they are aligned."""
+
+    name: str
+    """The folder of its results."""
+    book: Path
+    film: Path
+    subtitles: str | None
+    preset: str
+    shots: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyConfig:
+    """How the pairs are aligned, and where the work is done."""
+
+    preset: str = "default"
+    shots: bool = True
+    """Whether shots are looked for in videos."""
+    engine: EngineName = "local"
+    workers: int | None = None
+    """Pairs that are aligned at once; one a core if it is None."""
+    force: bool = False
+    """Whether results of something else are replaced."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairResult:
+    """What came of one row."""
+
+    name: str
+    status: Literal["aligned", "kept", "failed"]
+    """`kept`: an earlier run had aligned it."""
+    moments: int | None = None
+    in_book: int | None = None
+    """How many of the moments are in the book."""
+    reason: str = ""
+    """Why it failed."""
+
+
+def align_many(
+    table: Path | str,
+    out: Path | str,
+    config: ManyConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> tuple[PairResult, ...]:
+    """Align each pair of a table, and write its results into a folder of its own.
+
+    Args:
+        table: CSV, or with tabs, with the columns `book` and `film`, and `name` and `subtitles`
+            where wanted; paths are relative to the table.
+        out: Gets a folder for each row, by its `name`, or by the name of its film.
+        config: How; the default preset on this machine if it is None.
+        progress: Called as pairs are done.
+
+    Returns:
+        What came of each row, in the table's order.
+
+    Raises:
+        InputError: The table cannot be read, or `out` cannot be written.
+        ConfigError: There is no such preset or engine.
+    """
+    config, out = config or ManyConfig(), Path(out)
+    _load_once(config.preset)  # a wrong one is refused before any work is done
+    tasks = read_table(Path(table), config)
+    results: dict[str, PairResult] = {}
+    todo: list[PairTask] = []
+    for task in tasks:
+        try:
+            if _is_done(out / task.name, task):
+                results[task.name] = _describe(out / task.name, task.name, "kept")
+            else:
+                check_folder(out / task.name, force=config.force)
+                todo.append(task)
+        except InputError as error:
+            results[task.name] = PairResult(name=task.name, status="failed", reason=str(error))
+    outcomes = run_many(align_pair, todo, engine=config.engine, workers=config.workers)
+    for done, outcome in enumerate(outcomes, 1):
+        results[outcome.item.name] = _keep(out / outcome.item.name, outcome)
+        progress(Progress(stage="aligning pairs", done=done, total=len(todo)))
+    return tuple(results[task.name] for task in tasks)
+
+
+def align_pair(task: PairTask) -> dict[str, bytes]:
+    """The results of one pair by file name; runs on any engine."""
+    book = load_book(task.book)
+    film = load_film(task.film, subtitles=task.subtitles, shots=task.shots)
+    alignment = _load_once(task.preset).align(film, book)
+    with TemporaryDirectory() as folder:
+        return {path.name: path.read_bytes() for path in write_results(alignment, Path(folder))}
+
+
+def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
+    """The rows of a table.
+
+    Raises:
+        InputError: It cannot be read, a column or a cell is missing, or two rows share a name.
+    """
+    try:
+        lines = read_bytes(table).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError("is no UTF-8 text; save the table as CSV in UTF-8", table) from error
+    tabs = "\t" in (lines[0] if lines else "")
+    rows = csv.DictReader(lines, delimiter="\t" if tabs else ",")
+    columns = rows.fieldnames or []
+    missing = [name for name in _REQUIRED if name not in columns]
+    unknown = [name for name in columns if name not in _COLUMNS]
+    if missing or unknown:
+        what = f"has no column {missing[0]}" if missing else f"has an unknown column {unknown[0]!r}"
+        raise InputError(f"{what}; its first line should name {', '.join(_COLUMNS)}", table, 1)
+    tasks: dict[str, PairTask] = {}
+    for row in rows:
+        task = _read_row(row, table, rows.line_num, config)
+        if task.name in tasks:
+            raise InputError(
+                f"a second row with the name {task.name}; give each its own in a column name",
+                table,
+                rows.line_num,
+            )
+        tasks[task.name] = task
+    if not tasks:
+        raise InputError("has no rows; give a book and a film in each", table)
+    return list(tasks.values())
+
+
+def _read_row(row: dict[str, str | None], table: Path, line: int, config: ManyConfig) -> PairTask:
+    cells = {name: (row.get(name) or "").strip() for name in _COLUMNS}
+    for name in _REQUIRED:
+        if not cells[name]:
+            raise InputError(f"has no {name} in this row", table, line)
+    film = table.parent / cells["film"]
+    name = cells["name"] or film.stem
+    if Path(name).name != name or name.startswith("."):
+        raise InputError(f"the name {name!r} is no name for a folder", table, line)
+    return PairTask(
+        name=name,
+        book=table.parent / cells["book"],
+        film=film,
+        subtitles=cells["subtitles"] or None,
+        preset=config.preset,
+        shots=config.shots,
+    )
+
+
+def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairResult:
+    """Write the results of a pair, `alignment.json` last."""
+    name = outcome.item.name
+    try:
+        files = outcome.get()
+    except FolioReelError as error:
+        return PairResult(name=name, status="failed", reason=str(error))
+    make_folder(folder)
+    for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
+        write_whole(folder / file, data)
+    return _describe(folder, name, "aligned")
+
+
+def _is_done(folder: Path, task: PairTask) -> bool:
+    """Whether an earlier run of this version aligned the very same files in the same way."""
+    if not (folder / _LAST).is_file():
+        return False
+    data = _read_alignment(folder)
+    for key, path in (("book", task.book), ("film", task.film)):
+        there = path.stat().st_size if path.is_file() else None
+        if (data[key].get("path"), data[key].get("bytes")) != (str(path), there):
+            return False
+    model = data["model"]
+    return (model.get("preset"), model.get("package_version")) == (task.preset, __version__)
+
+
+def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairResult:
+    links = _read_alignment(folder)["links"]
+    in_book = sum(bool(link["in_book"]) for link in links)
+    return PairResult(name=name, status=status, moments=len(links), in_book=in_book)
+
+
+def _read_alignment(folder: Path) -> dict[str, Any]:
+    path = folder / _LAST
+    try:
+        data = json.loads(read_bytes(path))
+        if all(isinstance(data[key], dict) for key in ("book", "film", "model")):
+            return dict(data)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise InputError("is damaged; remove it, or give --force", path)
+
+
+@cache
+def _load_once(preset: str) -> Aligner:
+    return Aligner.load(preset)

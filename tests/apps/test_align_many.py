@@ -1,0 +1,142 @@
+"""Many pairs by a table: each by itself, taken up again, and failures at the end."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from made_pairs import write_pair
+
+from folioreel import Aligner, load_book, load_film
+from folioreel.apps import align_many as many
+from folioreel.apps.align_many import ManyConfig, align_many, align_pair, read_table
+from folioreel.cli import main
+from folioreel.errors import InputError
+from folioreel.export.results import write_results
+
+HERE = ManyConfig(workers=1)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    write_pair(tmp_path / "ferry", seed=1)
+    write_pair(tmp_path / "garden", seed=2)
+    path = tmp_path / "pairs.csv"
+    path.write_text(
+        "name,book,film\n"
+        "ferry,ferry/book.txt,ferry/film.srt\n"
+        "lost,nowhere/book.txt,garden/film.srt\n"
+        "garden,garden/book.txt,garden/film.srt\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_each_row_is_aligned_as_align_does(table: Path, tmp_path: Path) -> None:
+    results = align_many(table, tmp_path / "out", HERE)
+    assert [(result.name, result.status) for result in results] == [
+        ("ferry", "aligned"),
+        ("lost", "failed"),
+        ("garden", "aligned"),
+    ]
+    assert "nowhere/book.txt" in results[1].reason
+    assert not (tmp_path / "out" / "lost").exists()
+    book, film = load_book(tmp_path / "ferry/book.txt"), load_film(tmp_path / "ferry/film.srt")
+    alignment = Aligner.load().align(film, book)
+    for path in write_results(alignment, tmp_path / "alone"):
+        assert (tmp_path / "out/ferry" / path.name).read_bytes() == path.read_bytes()
+    assert (results[0].moments, results[0].in_book) == (
+        len(alignment.links),
+        sum(link.in_book for link in alignment.links),
+    )
+
+
+def test_what_is_done_is_kept(table: Path, tmp_path: Path, monkeypatch) -> None:
+    out = tmp_path / "out"
+    first = align_many(table, out, HERE)
+    (out / "garden" / "alignment.json").unlink()  # as after a kill: it is written last
+    for path in (out / "garden").iterdir():
+        path.unlink()
+    write_pair(tmp_path / "third", seed=3)
+    with table.open("a", encoding="utf-8") as file:
+        file.write("third,third/book.txt,third/film.srt\n")
+    aligned = []
+
+    def note(task):
+        aligned.append(task.name)
+        return align_pair(task)
+
+    monkeypatch.setattr(many, "align_pair", note)
+    second = align_many(table, out, HERE)
+    assert aligned == ["lost", "garden", "third"]
+    assert [result.status for result in second] == ["kept", "failed", "aligned", "aligned"]
+    assert (second[0].moments, second[0].in_book) == (first[0].moments, first[0].in_book)
+
+
+def test_other_results_are_not_overwritten(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    align_many(table, out, HERE)
+    before = (out / "ferry" / "alignment.json").read_bytes()
+    book = tmp_path / "ferry" / "book.txt"
+    book.write_text(book.read_text() + "\nOne more sentence at the end.\n")
+    (result, *_) = align_many(table, out, HERE)
+    assert result.status == "failed"
+    assert "--force" in result.reason
+    assert (out / "ferry" / "alignment.json").read_bytes() == before
+    (result, *_) = align_many(table, out, ManyConfig(workers=1, force=True))
+    assert result.status == "aligned"
+    assert (out / "ferry" / "alignment.json").read_bytes() != before
+    (out / "ferry" / "alignment.json").write_text("{", encoding="utf-8")
+    (result, *_) = align_many(table, out, HERE)
+    assert "is damaged" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "the file is empty"),
+        ("book,name\na,b\n", "has no column film"),
+        ("book,film,colour\na,b,c\n", "unknown column 'colour'"),
+        ("book,film\n", "has no rows"),
+        ("book,film\na.txt,\n", "pairs.csv:2: has no film in this row"),
+        ("book,film\na.txt,x/film.srt\nb.txt,y/film.srt\n", "pairs.csv:3: a second row"),
+        ("book,film,name\na.txt,b.srt,../out\n", "no name for a folder"),
+    ],
+)
+def test_tables_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=says):
+        read_table(path, HERE)
+
+
+def test_tabs_and_optional_columns(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes("\ufefffilm\tbook\tsubtitles\nb, c.mkv\ta.txt\tfr\n".encode())
+    (task,) = read_table(path, ManyConfig(shots=False))
+    assert (task.name, task.subtitles, task.shots) == ("b, c", "fr", False)
+    assert (task.book, task.film) == (tmp_path / "a.txt", tmp_path / "b, c.mkv")
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="is no UTF-8 text"):
+        read_table(path, HERE)
+
+
+def test_the_command(table: Path, tmp_path: Path) -> None:
+    arguments = ["align-many", str(table), "--out", str(tmp_path / "out"), "--workers", "1"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 1
+    assert [line.split()[:2] for line in result.stdout.splitlines()[1:]] == [
+        ["ferry", "aligned"],
+        ["lost", "failed"],
+        ["garden", "aligned"],
+    ]
+    assert result.stderr.splitlines()[0].startswith("lost: ")
+    assert "folioreel: 1 of 3 pairs failed; the others are in" in result.stderr
+    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    table.write_text("".join(line for line in lines if "lost" not in line), encoding="utf-8")
+    result = CliRunner().invoke(main, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    assert [row["status"] for row in json.loads(result.stdout)] == ["kept", "kept"]
+    result = CliRunner().invoke(main, ["align-many", str(tmp_path / "no.csv"), "--out", "x"])
+    assert result.exit_code == 1
+    assert "no.csv" in result.stderr
