@@ -46,6 +46,8 @@ class VisualTrainingConfig:
     """Times that each clip is seen, each time with one sentence by chance."""
     learning_rate: float = 1e-3
     """It rises over the first rounds, then falls to zero along a cosine; `sgd` keeps it."""
+    pretrained_rate: float = 0.2
+    """The learning rate of the attention layers, which are not new, as a share of the others'."""
     weight_decay: float = 1e-4
     clip_dropout: float = 0.2
     """The share of a clip's features that are left out."""
@@ -158,7 +160,17 @@ class VisualTraining:
     def start(self, clips: DescribedClips) -> None:
         """Make ready for the first round: the scale of the features, the optimiser."""
         self.network.set_scale(clips.features)
-        learned = [value for value in self.network.parameters() if value.requires_grad]
+        slow: list[Tensor] = []
+        fast: list[Tensor] = []
+        for name, value in self.network.named_parameters():
+            if value.requires_grad:
+                old = name.startswith(("reader.layers", "reader.norm", "reader.places"))
+                (slow if old else fast).append(value)
+        groups = [
+            {"params": fast, "share": 1.0},
+            {"params": slow, "share": self.config.pretrained_rate},
+        ]
+        learned = [group for group in groups if group["params"]]
         rate, decay = self.config.learning_rate, self.config.weight_decay
         self.optimizer: torch.optim.Optimizer
         if self.config.optimizer == "sgd":
@@ -204,7 +216,9 @@ class VisualTraining:
         total = torch.zeros((), device=self.device)
         for step, drawn in enumerate(order[: steps * config.batch].tensor_split(steps)):
             for group in self.optimizer.param_groups:
-                group["lr"] = self.rate((self.round + step / steps) / config.rounds)
+                group["lr"] = group["share"] * self.rate(
+                    (self.round + step / steps) / config.rounds
+                )
             numbers = drawn.to(self.device)
             ids = clips.some_sentences(numbers, generator)
             lost = torch.rand(ids.shape, generator=generator).to(self.device) < config.forgotten
