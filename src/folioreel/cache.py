@@ -48,9 +48,7 @@ def cached_array(
         make: Computes it. What it returns is kept in its own type.
         limit_bytes: How large the cache may be.
     """
-    if not _KEY.fullmatch(key):
-        raise ValueError(f"{key!r} is no hash")
-    path = cache_folder() / f"{key}.npy"
+    path = _path(key)
     found = _read(path)
     if found is not None:
         return found
@@ -60,6 +58,17 @@ def cached_array(
         write_whole(path, _pack(made))
         _evict(path.parent, limit_bytes)
     return made
+
+
+def find_array(key: str) -> NDArray[Any] | None:
+    """The array of a key, where the cache has it."""
+    return _read(_path(key))
+
+
+def _path(key: str) -> Path:
+    if not _KEY.fullmatch(key):
+        raise ValueError(f"{key!r} is no hash")
+    return cache_folder() / f"{key}.npy"
 
 
 def _pack(array: NDArray[Any]) -> bytes:

@@ -11,6 +11,7 @@ MEASURES = (
     *("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5"),
     *("rare", "covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"),
     *("sentence", "semantic", "semantic_z", "semantic_long"),
+    *("visual", "scene"),
 )
 """Every measure that there is, in the order in which they are stacked."""
 STEPS = ("stay", "next", "near", "far", "farther", "back", "far_back", "anywhere")
@@ -86,6 +87,23 @@ class StepsConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PicturesConfig:
+    """What the pictures of a shot in which nobody speaks are worth, as log odds."""
+
+    visual: float
+    """Weight of the measure `visual`."""
+    scene: float
+    """Weight of the measure `scene`."""
+    bias: float
+    """What is added to the weighted sum."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number."""
+        if not all(map(math.isfinite, (self.visual, self.scene, self.bias))):
+            raise ConfigError("pictures must have finite weights")
+
+
+@dataclass(frozen=True, kw_only=True)
 class AlignConfig:
     """Which measures are taken, how they are weighed, and how the chain smooths them."""
 
@@ -113,6 +131,14 @@ class AlignConfig:
     """What gives the vectors of `sentence`: a name or a folder that `load_encoder` takes."""
     semantic_encoder: str = "student"
     """What gives the vectors of `semantic`."""
+    visual_embedding: str = "visual"
+    """What places shots and sentences for `visual`: a name or a folder."""
+    scene_embedding: str = "scene"
+    """The same for `scene`."""
+    frame_features: str = "efficientnet-lite0"
+    """The network that looks at the shots; the embeddings must know it."""
+    pictures: PicturesConfig | None = None
+    """With these, silent shots that were looked at have scores too."""
     prior_width: float = 0.2
     """Half-width of the uniform timeline's band, as a share of the book."""
     chain: ChainConfig = field(default_factory=ChainConfig)
@@ -135,3 +161,8 @@ class AlignConfig:
     def measures(self) -> tuple[str, ...]:
         """The measures that are used, in their stacking order."""
         return tuple(name for name in MEASURES if name in self.weights)
+
+    @property
+    def looks(self) -> bool:
+        """Whether the pictures of a film make a difference."""
+        return self.pictures is not None or bool({"visual", "scene"} & set(self.weights))

@@ -84,11 +84,12 @@ def test_calibration():
 
 
 def test_links_from_scores(film, book):
-    """Moments 0, 3 and 5 are rendered; the silent one, 2, whatever its score, is not."""
+    """Moments 0, 3 and 5 are rendered; the silent one, 2, has no score, and is not."""
     config = AlignConfig(weights={"rare": 1.0}, steps=StepsConfig(), in_book_from=0.6)
     scores = np.full((len(film.moments), len(book.sentences)), -8.0, dtype=np.float32)
-    for moment, sentence in ((0, 2), (3, 4), (5, 9), (2, 11)):
+    for moment, sentence in ((0, 2), (3, 4), (5, 9)):
         scores[moment, sentence] = 8.0
+    scores[2] = -np.inf
     links, energy = Aligner(config).link(film, book, scores)
     assert [link.moment for link in links] == list(range(6))
     assert [links[i].sentence for i in (0, 3, 5)] == [2, 4, 9]

@@ -14,11 +14,12 @@ from folioreel.align.decode import decode_chain
 from folioreel.align.marginals import chain_marginals
 from folioreel.align.position_blocks import SolvedRows
 from folioreel.align.positions import Fixed, Positions, film_times, follow_book
-from folioreel.align.score import score_cells
+from folioreel.align.score import score_cells, score_silent
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import ABSENT, judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import load_context_model
+from folioreel.models.frame_features import FrameFeatures, load_frame_features
 from folioreel.models.presets import load_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
@@ -38,6 +39,10 @@ class Aligner:
         """Keep the settings and the name that goes into the alignment's signature."""
         self.config = config
         self.name = name
+
+    def frame_features(self) -> FrameFeatures | None:
+        """What must look at a film before it is aligned; None where no picture counts."""
+        return load_frame_features(self.config.frame_features) if self.config.looks else None
 
     @classmethod
     def load(cls, name: str = "default") -> Aligner:
@@ -69,7 +74,10 @@ class Aligner:
         _check_comparable(film, book)
         rows = SimilarityRows(film, book, self.config, progress)
         if self.config.context is None:
-            return score_cells(rows, self.config, progress)
+            scores = score_cells(rows, self.config, progress)
+            if self.config.steps is not None:
+                score_silent(scores, film, book, self.config, progress)
+            return scores
         return context_scores(rows, load_context_model(self.config.context), progress)
 
     def link(
@@ -125,7 +133,7 @@ class Aligner:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
         """Links by the posterior of a hidden position, with calibrated chances."""
         assert self.config.steps is not None
-        fixed = fixed_positions(film, len(book.sentences), judged)
+        fixed = fixed_positions(scores, judged)
         positions = follow_book(scores, film_times(film), self.config.steps, fixed)
         return *self.place_links(positions, book), -positions.log_partition
 
@@ -162,23 +170,19 @@ class Aligner:
         }
 
 
-def fixed_positions(film: Film, sentences: int, judged: Mapping[int, int]) -> dict[int, Fixed]:
-    """What is known of positions: silent moments render nothing, judged ones what was judged."""
-    known = (
-        (m, fixed_position(film, sentences, m, judged.get(m))) for m in range(len(film.moments))
-    )
-    return {moment: fixed for moment, fixed in known if fixed is not None}
+def fixed_positions(scores: NDArray[np.float32], judged: Mapping[int, int]) -> dict[int, Fixed]:
+    """What is known of positions: judged moments render what was judged."""
+    return {moment: fixed_position(scores[moment], sentence) for moment, sentence in judged.items()}
 
 
-def fixed_position(film: Film, sentences: int, moment: int, sentence: int | None) -> Fixed | None:
-    """What is known of one moment, judged or not (then the sentence is None)."""
-    spoken = film.moments[moment].text != ""
-    if sentence is None:
-        return None if spoken else Fixed(sentences=None, rendered=False)
+def fixed_position(scores: NDArray[np.float32], sentence: int) -> Fixed:
+    """What is known of a moment that was judged, by the scores of its row."""
     if sentence == ABSENT:
         return Fixed(sentences=None, rendered=False)
-    # Where nobody speaks no score could bear a match out; its place counts all the same.
-    return Fixed(sentences=np.arange(sentences) == sentence, rendered=spoken)
+    # Where nothing is said or seen no score could bear a match out; its place counts all the same.
+    return Fixed(
+        sentences=np.arange(len(scores)) == sentence, rendered=not np.isneginf(scores[sentence])
+    )
 
 
 def choose_links(

@@ -34,13 +34,13 @@ class Reviser:
         judged: Mapping[int, int] | None = None,
     ) -> None:
         """Solve the whole; arguments as `Aligner.link` takes them."""
-        self._aligner, self._film, self._book = aligner, film, book
+        self._aligner, self._book, self._scores = aligner, book, scores
         self._judged = dict(judged or {})
         config = aligner.config
         self._positions: PositionBlocks | None = None
         self._chain: ChainBlocks | None = None
         if config.steps is not None:
-            fixed = fixed_positions(film, len(book.sentences), self._judged)
+            fixed = fixed_positions(scores, self._judged)
             self._positions = PositionBlocks(scores, film_times(film), config.steps, fixed)
         else:
             chain = make_chain(scores, time_steps(film), config.chain)
@@ -64,7 +64,7 @@ class Reviser:
 
     def _solve(self, moment: int, sentence: int | None) -> Iterator[PlacedRows]:
         if self._positions is not None:
-            known = fixed_position(self._film, len(self._book.sentences), moment, sentence)
+            known = None if sentence is None else fixed_position(self._scores[moment], sentence)
             for rows in self._positions.fix(moment, known):
                 yield rows.first, *self._aligner.place_links(rows, self._book)
         if self._chain is not None:

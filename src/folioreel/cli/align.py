@@ -82,7 +82,12 @@ def align(
     with ProgressBars() as progress:
         read_book = load_book(book)
         read_film = load_film(
-            film, subtitles=subtitles, shots=not no_shots, detector=detector, progress=progress
+            film,
+            subtitles=subtitles,
+            shots=not no_shots,
+            detector=detector,
+            progress=progress,
+            encoder=aligner.frame_features(),
         )
         show_notes(book, read_book.notes)
         show_notes(film, read_film.notes)

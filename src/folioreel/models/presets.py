@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from folioreel import __version__
-from folioreel.config import AlignConfig, ChainConfig, StepsConfig
+from folioreel.config import AlignConfig, ChainConfig, PicturesConfig, StepsConfig
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import make_folder, write_text
 
@@ -78,12 +78,14 @@ def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str
 def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     """The settings that `asdict` wrote."""
     steps, slope_offset = values["steps"], values["calibration"]
+    pictures = values.get("pictures")  # presets learned before there were any have none
     return AlignConfig(
         **{key: value for key, value in values.items() if key not in _NESTED},
         chain=ChainConfig(**values["chain"]),
         steps=None if steps is None else StepsConfig(**steps),
+        pictures=None if pictures is None else PicturesConfig(**pictures),
         calibration=(float(slope_offset[0]), float(slope_offset[1])),
     )
 
 
-_NESTED = ("chain", "steps", "calibration")
+_NESTED = ("chain", "steps", "pictures", "calibration")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from folioreel.config import AlignConfig
 from folioreel.models.sentence_encoder import load_encoder
+from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.base import Measure
 from folioreel.similarity.bleu import BleuMeasure
@@ -18,6 +19,7 @@ from folioreel.similarity.prior import PriorMeasure
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tfidf import TfidfMeasure
 from folioreel.similarity.tokens import number_tokens
+from folioreel.similarity.visual import VisualMeasure
 from folioreel.types import Book, Film
 
 
@@ -106,4 +108,21 @@ def build_measures(
     if any(name.startswith("semantic") for name in config.measures):
         encoder = load_encoder(config.semantic_encoder)
         sources.append(SentenceMeasure("semantic", encoder, film, book, progress))
+    sources += visual_measures(film, book, config, config.measures, progress)
     return sources
+
+
+def visual_measures(
+    film: Film,
+    book: Book,
+    config: AlignConfig,
+    names: tuple[str, ...],
+    progress: ProgressCallback = ignore_progress,
+) -> list[VisualMeasure]:
+    """Those of `visual` and `scene` that are named, by the embeddings of a config."""
+    embeddings = {"visual": config.visual_embedding, "scene": config.scene_embedding}
+    return [
+        VisualMeasure(VisualSemantic.load(embedding), film, book, progress)
+        for name, embedding in embeddings.items()
+        if name in names
+    ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_payload import make_payload, page_link
+from folioreel.ingest.video.scan_cache import recall_features
 from folioreel.models.presets import config_from_dict
 from folioreel.types import Alignment, Link
 from folioreel.viewer.judgements import Judgement, Judgements
@@ -60,6 +61,7 @@ class Session:
             try:
                 film, book = self.alignment.film, self.alignment.book
                 aligner = _aligner_of(self.alignment)
+                film = recall_features(film, aligner.frame_features())
                 scores = aligner.score(film, book)
                 judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)

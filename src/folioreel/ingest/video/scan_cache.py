@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.cache import cached_array
+from folioreel.cache import cached_array, find_array
 from folioreel.ingest.video import watch
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, scan_video
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
-from folioreel.types import Shot, ShotFeatures
+from folioreel.types import Film, Shot, ShotFeatures
 
 _VERSION = 1  # counts changes of what a pass finds in the same video
 
@@ -30,10 +31,26 @@ def scan_cached(
     progress: ProgressCallback | None = None,
 ) -> VideoScan:
     """The shots of a video and what they look like, from the cache where it was watched before."""
-    settings = [_VERSION, sha256, detector, encoder.fingerprint, watch.FRAMES_A_SHOT]
-    key = hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+    key = _key(sha256, detector, encoder)
     found = cached_array(key, lambda: _pack(scan_video(video, progress, detector, encoder)))
     return _unpack(found)
+
+
+def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
+    """The film with the features of its shots, where they are still in the cache."""
+    if film.features is not None or film.sha256 is None or encoder is None:
+        return film
+    for detector in get_args(DetectorName):
+        found = find_array(_key(film.sha256, detector, encoder))
+        scan = None if found is None else _unpack(found)
+        if scan is not None and scan.shots == film.shots:
+            return replace(film, features=scan.features)
+    return film
+
+
+def _key(sha256: str, detector: str, encoder: FrameEncoder) -> str:
+    settings = [_VERSION, sha256, detector, encoder.fingerprint, watch.FRAMES_A_SHOT]
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 
 def _pack(scan: VideoScan) -> NDArray[np.uint8]:
