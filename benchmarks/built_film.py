@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import tarfile
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -38,19 +40,27 @@ class BuiltPair:
     book: Path
     lines: tuple[tuple[int, int], ...]
     """First and last line of the paragraph that each shot renders."""
+    captions: tuple[str, ...]
+    """The sentence of that paragraph that describes each shot."""
     spoken: tuple[bool, ...]
     """Whether somebody speaks in a shot."""
 
 
 def build_pair(
-    flickr8k: Path, split: str, prose: Path, out: Path, *, pictures: int = 1000, seed: int = 0
+    flickr8k: Path,
+    split: str,
+    prose: Sequence[Path],
+    out: Path,
+    *,
+    pictures: int = 1000,
+    seed: int = 0,
 ) -> BuiltPair:
     """Write `film.mp4`, `dialogue/film.srt` and `book.txt` into a folder.
 
     Args:
         flickr8k: The folder with captions.tsv, the split's ids and the pictures.
         split: `train`, `dev` or `test`.
-        prose: A novel in plain text.
+        prose: Novels in plain text, together with two paragraphs a picture.
         out: The folder.
         pictures: How many shots the film has at most.
         seed: Of all that is drawn at random.
@@ -79,6 +89,7 @@ def build_pair(
         subtitles=subtitles,
         book=out / "book.txt",
         lines=tuple(lines[homes[k]] for k in order),
+        captions=tuple(told[k] for k in order),
         spoken=spoken,
     )
 
@@ -95,14 +106,19 @@ def _captions(path: Path) -> dict[str, list[str]]:
 
 
 def _paragraphs(
-    told: list[str], prose: Path, rng: np.random.Generator
+    told: list[str], prose: Sequence[Path], rng: np.random.Generator
 ) -> tuple[list[list[str]], list[int]]:
-    """Paragraphs of a novel as sentences, captions among them, and where each caption went."""
-    book = load_book(prose)
-    texts = [[book.sentences[j].text for j in p.sentences] for p in book.paragraphs]
+    """Paragraphs of novels as sentences, captions among them, and where each caption went."""
+    texts = [
+        [book.sentences[j].text for j in paragraph.sentences]
+        for book in map(load_book, prose)
+        for paragraph in book.paragraphs
+    ]
     texts = [part for part in texts if 2 <= len(part) <= 8]
-    while len(texts) < 2 * len(told):
-        texts += texts  # a short novel goes round again
+    if len(texts) < 2 * len(told):
+        sys.exit(
+            f"{len(told)} pictures need {2 * len(told)} paragraphs, the prose has {len(texts)}"
+        )
     texts = [list(part) for part in texts[: 2 * len(told)]]
     homes = sorted(rng.choice(len(texts), len(told), replace=False).tolist())
     for caption, home in zip(told, homes, strict=True):

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 @click.option("--subtitles", metavar="FILE|TRACK|LANGUAGE", help="Which subtitles to take.")
 @preset_option
 @encoder_option
-@click.option("--no-shots", is_flag=True, help="Do not look at the picture: dialogue alone.")
+@click.option("--no-shots", is_flag=True, help="Do not decode the video: dialogue alone.")
+@click.option("--no-pictures", is_flag=True, help="Find the shots, but not what they show.")
 @click.option(
     "--detector",
     type=click.Choice(["adaptive", "transnetv2"]),
@@ -59,6 +60,7 @@ def align(
     preset: str,
     encoder: str | None,
     no_shots: bool,
+    no_pictures: bool,
     detector: DetectorName,
     out: Path | None,
     force: bool,
@@ -87,7 +89,7 @@ def align(
             shots=not no_shots,
             detector=detector,
             progress=progress,
-            encoder=aligner.frame_features(),
+            encoder=None if no_pictures else aligner.frame_features(),
         )
         show_notes(book, read_book.notes)
         show_notes(film, read_film.notes)
