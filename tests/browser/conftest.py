@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-from itertools import pairwise
 
 import pytest
 from made_payloads import small_payload
@@ -110,22 +109,3 @@ def small(new_page, write_page):
     page = new_page(offline=True)
     page.goto(write_page(small_payload()))
     return page
-
-
-def frame_times(page, act: str, seconds: float) -> list[float]:
-    """Milliseconds between frames while a script (a function body of `share`) acts on each."""
-    stamps = page.evaluate(
-        f"""() => new Promise((done) => {{
-            const stamps = [];
-            const start = performance.now();
-            const step = (now) => {{
-                stamps.push(now);
-                const share = (now - start) / {seconds * 1000};
-                if (share >= 1) return done(stamps);
-                {act};
-                requestAnimationFrame(step);
-            }};
-            requestAnimationFrame(step);
-        }})"""
-    )
-    return [b - a for a, b in pairwise(stamps)]

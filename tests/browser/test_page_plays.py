@@ -146,7 +146,7 @@ def test_everything_by_keyboard_alone(small):
     small.keyboard.press("?")
     assert small.get_by_role("dialog", name="Keys").is_visible()
     small.keyboard.press("Escape")
-    assert small.get_by_role("dialog").count() == 0
+    small.get_by_role("dialog").wait_for(state="hidden")
     small.keyboard.press("n")
     names = []
     for _ in range(40):
@@ -177,6 +177,7 @@ def test_letter_keys_can_be_turned_off(small):
     small.keyboard.press("?")
     small.get_by_label("Letter keys act").uncheck()
     small.keyboard.press("Escape")
+    small.get_by_role("dialog").wait_for(state="hidden")
     small.keyboard.press("n")
     assert time_s(small) == 0
     small.keyboard.press("ArrowRight")
