@@ -89,8 +89,17 @@ _ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
 
 def tokenize(text: str) -> list[str]:
     """The words of a text: lower case, accents kept, punctuation left out."""
-    folded = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).lower()
-    return _WORD.findall(folded)
+    return _WORD.findall(_plain(text).lower())
+
+
+def find_words(text: str) -> list[str]:
+    """The words of a text as they are written, punctuation left out."""
+    return _WORD.findall(_plain(text))
+
+
+def _plain(text: str) -> str:
+    """Letters in their usual form, and one kind of apostrophe."""
+    return unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
 
 
 def word_stem(word: str) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from folioreel.errors import FolioReelError
 from folioreel.progress import Progress, ignore_progress
+
+if TYPE_CHECKING:
+    from folioreel.apps.library import Failure
 
 _LONGEST_CELL = 40
 _DECIMALS = 4
@@ -48,6 +51,13 @@ def show_notes(path: Path, notes: tuple[str, ...]) -> None:
     """What a reader chose or noticed."""
     for note in notes:
         click.echo(_writable(f"{path.name}: {note}"), err=True)
+
+
+def show_failures(failures: Iterable[Failure]) -> None:
+    """What the work went on without, at its end: a line each on stderr."""
+    listed = [f"  {failure.path}: {failure.problem}" for failure in failures]
+    if listed:
+        click.echo(_writable("\n".join([f"{len(listed)} left out:", *listed])), err=True)
 
 
 def show_line(text: str) -> None:

@@ -13,7 +13,7 @@ from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.headings import heading_level, is_numbered
 from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.signatures import describe_known
-from folioreel.ingest.source import decode_text, file_sha256, read_head
+from folioreel.ingest.source import decode_text, file_sha256, read_bytes, read_head
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
@@ -44,6 +44,8 @@ _SUFFIXES = {
     ".pdf": "pdf",
 }
 
+_NO_STORY = "holds no text that can be read as a story; is it the right file?"
+
 
 def load_book(path: Path | str) -> Book:
     """Read a book of any format that we know.
@@ -53,9 +55,30 @@ def load_book(path: Path | str) -> Book:
         UnknownFormatError: The file is of a kind that we do not read.
     """
     path = Path(path)
-    module, function = READERS[detect_format(path)].split(".")
+    return assemble_book(_find_reader(detect_format(path))(path), path)
+
+
+def skim_book(path: Path | str) -> str:
+    """All the text of a book in one piece, without a look at how it is set: fast, for its words.
+
+    Raises:
+        InputError: As `load_book` does.
+    """
+    path = Path(path)
+    kind = detect_format(path)
+    if kind == "plain text":
+        text = decode_text(read_bytes(path), path)
+    else:
+        text = "\n".join(block.text for block in _find_reader(kind)(path).blocks)
+    if not any(character.isalpha() for character in text):
+        raise InputError(_NO_STORY, path)
+    return text
+
+
+def _find_reader(kind: str) -> Reader:
+    module, function = READERS[kind].split(".")
     read: Reader = getattr(import_module(f"folioreel.ingest.books.{module}"), function)
-    return assemble_book(read(path), path)
+    return read
 
 
 def detect_format(path: Path) -> str:
@@ -135,7 +158,7 @@ def assemble_book(manuscript: Manuscript, path: Path) -> Book:
                     Paragraph(index=len(paragraphs), sentences=range(first, len(sentences)))
                 )
     if not sentences:
-        raise InputError("holds no text that can be read as a story; is it the right file?", path)
+        raise InputError(_NO_STORY, path)
     return Book(
         title=manuscript.title,
         sentences=tuple(sentences),
