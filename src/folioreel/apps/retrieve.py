@@ -131,7 +131,7 @@ def retrieve(
             f"{failures[0].path}: {failures[0].problem}"
         )
     return Retrieval(
-        candidates=_rank(trials, chosen, len(film.moments)),
+        candidates=_rank(trials, chosen),
         books=len(books.books),
         failures=(*books.failures, *failures),
     )
@@ -186,12 +186,12 @@ def _try_book(trial: _Trial) -> NDArray[np.float64]:
 
 
 def _rank(
-    trials: dict[str, NDArray[np.float64]], similarity: dict[str, float], moments: int
+    trials: dict[str, NDArray[np.float64]], similarity: dict[str, float]
 ) -> tuple[Candidate, ...]:
     """Candidates from the most evidence to the least."""
     ranked = sorted(trials, key=lambda path: (-trials[path][0], path))
     evidence = np.array([trials[path][0] for path in ranked])
-    chances = wrong_book_chances(evidence, moments)
+    chances = wrong_book_chances(evidence)
     best = max(evidence[0], 1e-9)
     return tuple(
         Candidate(

@@ -21,7 +21,7 @@ _SCATTER_BOOKS = 4.0
 _SURE = 0.01
 
 
-def wrong_book_chances(evidence: NDArray[np.float64], moments: int) -> NDArray[np.float64]:
+def wrong_book_chances(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
     """For each book the chance that the best of as many wrong ones has its evidence or more.
 
     Books are taken for wrong from the least evidence upwards, until one stands out: that one and
@@ -29,7 +29,6 @@ def wrong_book_chances(evidence: NDArray[np.float64], moments: int) -> NDArray[n
 
     Args:
         evidence: Nats a moment of each book, descending.
-        moments: How many moments the film has.
     """
     tried = len(evidence)
     wrong = 0

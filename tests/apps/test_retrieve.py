@@ -1,0 +1,101 @@
+"""Finding the demo's book among made-up novels, and noticing that it is not there."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+from corpus.made_books import edit_words, make_novel, write_tar
+
+from folioreel.align.aligner import Aligner
+from folioreel.apps.demo import demo_folder
+from folioreel.apps.library import open_library
+from folioreel.apps.retrieve import RetrieveConfig, retrieve
+from folioreel.errors import AlignmentError, ConfigError, InputError
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film
+
+ALONE = RetrieveConfig(shortlist=4, workers=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("books")
+    for seed in range(5):
+        novel = make_novel(seed, words=4000, author=seed)
+        (folder / f"novel-{seed}.txt").write_text(novel, encoding="utf-8")
+    shutil.copy(demo_folder() / "book.txt", folder / "sixty-one.txt")
+    (folder / "unreadable.txt").write_bytes(b"\x00\x01\x02" * 100)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def spoken():
+    return load_film(demo_folder() / "film.srt")
+
+
+@pytest.fixture(scope="module")
+def found(folder, spoken):
+    return retrieve(spoken, folder, ALONE)
+
+
+def test_the_right_book_comes_first(found):
+    best, *others = found.candidates
+    assert best.book == "sixty-one.txt"
+    assert best.score == 100
+    assert best.found
+    assert best.p_value < 1e-6
+    assert all(other.score < 20 and not other.found for other in others)
+    scores = [candidate.score for candidate in found.candidates]
+    assert scores == sorted(scores, reverse=True)
+    assert len(found.candidates) == ALONE.shortlist
+    assert found.books == 6
+    assert [failure.path for failure in found.failures] == ["unreadable.txt"]
+
+
+def test_the_evidence_is_the_chains(found, spoken):
+    alignment = Aligner.load().align(spoken, load_book(demo_folder() / "book.txt"))
+    moments = len(alignment.links)
+    assert found.candidates[0].evidence == pytest.approx(-alignment.signature["energy"] / moments)
+    in_book = sum(link.in_book for link in alignment.links) / moments
+    assert found.candidates[0].in_book == pytest.approx(in_book)
+
+
+def test_two_processes_find_the_same(folder, spoken, found):
+    assert retrieve(spoken, folder, replace(ALONE, workers=2)) == found
+
+
+def test_a_book_that_is_not_there_is_told_as_such(folder, spoken):
+    library = open_library(folder, workers=1)
+    others = tuple(book for book in library.books if book.path != "sixty-one.txt")
+    found = retrieve(spoken, replace(library, books=others), ALONE)
+    assert not found.found
+    assert found.candidates[0].score == 100
+    assert found.candidates[0].p_value > 0.05
+
+
+def test_one_book_alone(spoken, tmp_path):
+    shutil.copy(demo_folder() / "book.txt", tmp_path / "book.txt")
+    assert retrieve(spoken, tmp_path, ALONE).candidates[0].found
+    (tmp_path / "book.txt").write_text(make_novel(1, 4000, author=1), encoding="utf-8")
+    assert not retrieve(spoken, tmp_path, ALONE).candidates[0].found
+
+
+def test_another_edition_in_an_archive_is_found_too(folder, spoken, tmp_path):
+    shutil.copytree(folder, tmp_path / "books")
+    text = (demo_folder() / "book.txt").read_text(encoding="utf-8")
+    write_tar(tmp_path / "books" / "more.tar.gz", {"edition.txt": edit_words(text, 0.05).encode()})
+    found = retrieve(spoken, tmp_path / "books", ALONE)
+    assert [c.book for c in found.found] == ["sixty-one.txt", "more.tar.gz/edition.txt"]
+
+
+def test_what_cannot_be_looked_for(folder, spoken, tmp_path):
+    with pytest.raises(AlignmentError, match="nothing is said"):
+        retrieve(replace(spoken, subtitles=()), folder, ALONE)
+    with pytest.raises(InputError, match="holds no book"):
+        retrieve(spoken, tmp_path, ALONE)
+    with pytest.raises(ConfigError, match="at least 1"):
+        RetrieveConfig(shortlist=0)
+    russian = "Он пришёл домой и сел у окна. Была поздняя осень, и шёл дождь.\n\n" * 20
+    (tmp_path / "russian.txt").write_text(russian, encoding="utf-8")
+    with pytest.raises(AlignmentError, match=r"none of the 1 .*russian\.txt: .*script"):
+        retrieve(spoken, tmp_path, ALONE)
