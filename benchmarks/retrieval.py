@@ -1,6 +1,6 @@
 """Finding each film's book among all others and a corpus (paper, table 5), as Markdown on stdout.
 
-    python benchmarks/retrieval.py DATASET [DATASET …] --corpus DIR --work FOLDER
+    python benchmarks/retrieval.py DATASET [DATASET …] --corpus DIR --work FOLDER [--shortlist N]
 
 A dataset is a folder of pairs, each with `book.txt` and `film.srt`. The films of the first are held
 against each of its books: the matrix. Every film is looked for among all books and the corpus, and
@@ -74,29 +74,26 @@ def matrix(cases: list[Case], library: Library) -> list[str]:
     return lines
 
 
-def search(cases: list[Case], library: Library) -> list[str]:
+def search(cases: list[Case], library: Library, config: RetrieveConfig) -> list[str]:
     """Each film among all books, with its book there and without."""
     lines = [
-        "| film | rank by words | rank | score of the next | p | p without its book |",
-        "|---|---|---|---|---|---|",
+        "| film | rank by words | by the chain | by both | score of the next | p | without it |",
+        "|---|---|---|---|---|---|---|",
     ]
     names = {book.sha256: book.path for book in library.books}
     right = missed = alarms = 0
     for case in cases:
         own = names[case.sha256]
         film = load_film(case.film)
-        found = retrieve(film, library)
-        gone = retrieve(film, without(library, case.sha256))
-        books = [candidate.book for candidate in found.candidates]
-        alike = sorted(found.candidates, key=lambda candidate: -candidate.similarity)
-        by_words = [candidate.book for candidate in alike]
-        rank = books.index(own) + 1 if own in books else None
+        found = retrieve(film, library, config)
+        gone = retrieve(film, without(library, case.sha256), config)
+        rank = rank_of(own, found, "score")
         chance = found.candidates[rank - 1].p_value if rank else 1.0
         right += rank == 1
-        missed += not rank or not found.candidates[rank - 1].found
+        missed += own not in [candidate.book for candidate in found.found]
         alarms += bool(gone.found)
         cells = [
-            *(case.name, by_words.index(own) + 1 if own in books else "–", rank or "–"),
+            *(case.name, rank_of(own, found, "similarity"), rank_of(own, found, "evidence"), rank),
             *(f"{found.candidates[1].score:.0f}", f"{chance:.1g}"),
             f"{gone.candidates[0].p_value:.2g}",
         ]
@@ -110,10 +107,17 @@ def search(cases: list[Case], library: Library) -> list[str]:
     return lines
 
 
+def rank_of(book: str, found: Retrieval, figure: str) -> int | None:
+    """Which place a book has among the candidates by one of their figures."""
+    ordered = sorted(found.candidates, key=lambda candidate: -getattr(candidate, figure))
+    names = [candidate.book for candidate in ordered]
+    return names.index(book) + 1 if book in names else None
+
+
 def levels(found: Retrieval) -> str:
-    """The evidence of wrong books, from which the constants of `wrong_books.py` come."""
-    values = np.array([candidate.evidence for candidate in found.candidates])
-    listed = " ".join(f"{value:.3f}" for value in values)
+    """The scores of wrong books, from which the constants of `wrong_books.py` come."""
+    values = np.log([c.evidence * c.similarity for c in found.candidates])
+    listed = " ".join(f"{value:.2f}" for value in values)
     return f"  wrong: mean {values.mean():.3f} sd {values.std(ddof=1):.3f}: {listed}"
 
 
@@ -128,11 +132,13 @@ def main() -> None:
     parser.add_argument("datasets", type=Path, nargs="+")
     parser.add_argument("--corpus", type=Path, help="a folder of further books")
     parser.add_argument("--work", type=Path, required=True, help="where links to books are made")
+    parser.add_argument("--shortlist", type=int, default=8, help="books aligned in full")
     options = parser.parse_args()
+    config = RetrieveConfig(shortlist=options.shortlist)
     cases = [case for dataset in options.datasets for case in find_cases(dataset)]
     library = open_library(gather(options.datasets, options.corpus, options.work / "all"))
     note(f"{len(library.books)} books skimmed, {len(library.failures)} failed")
-    tables = ["\n".join(search(cases, library))]
+    tables = ["\n".join(search(cases, library, config))]
     first = find_cases(options.datasets[0])
     few = open_library(gather(options.datasets[:1], None, options.work / "first"))
     tables.append("\n".join(matrix(first, few)))

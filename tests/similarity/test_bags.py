@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from folioreel.models.folders import builtin_folder
 from folioreel.similarity.bags import compare_bags, make_bag
 from folioreel.text import find_words, tokenize
 
@@ -17,12 +18,20 @@ BOOKS = (
 FILM = "Catchpole! The van is heavy, Petra. Did you weigh it in the rain?"
 
 
-def cosines(film, books, words_of):
+def usual_words():
+    """In how many of twenty novels each word would stand, were words strewn at random."""
+    lines = (builtin_folder("student") / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
+    counts = {word: int(count) for word, count in (line.split("\t") for line in lines if line)}
+    novels = counts["<eos>"] / 5000
+    return Counter({word: 20 * (1 - math.exp(-count / novels)) for word, count in counts.items()})
+
+
+def cosines(film, books, words_of, usual):
     bags = [Counter(words_of(text)) for text in books]
     held = Counter(word for bag in bags for word in bag)
 
     def weigh(bag):
-        worth = {word: math.log((len(books) + 1) / (held[word] + 0.5)) for word in bag}
+        worth = {w: math.log((len(books) + 21) / (held[w] + usual[w] + 0.5)) for w in bag}
         return {word: (1 + math.log(count)) * worth[word] for word, count in bag.items()}
 
     def length(vector):
@@ -47,7 +56,8 @@ def names_of(text):
 
 
 def test_against_dictionaries():
-    expected = cosines(FILM, BOOKS, tokenize) + cosines(FILM, BOOKS, names_of)
+    expected = cosines(FILM, BOOKS, tokenize, usual_words())
+    expected += cosines(FILM, BOOKS, names_of, Counter())
     found = compare_bags(make_bag(FILM), [make_bag(text) for text in BOOKS])
     assert found == pytest.approx(expected, abs=1e-12)
     assert found.argmax() == 0
@@ -69,8 +79,16 @@ def test_length_alone_gains_nothing():
     often = make_bag(" ".join(BOOKS[:1] * 50))
     other = make_bag(BOOKS[2])
     found = compare_bags(make_bag(FILM), [once, often, other])
-    assert found[0] == pytest.approx(found[1], abs=0.05)
+    assert found[0] == pytest.approx(found[1], abs=0.1)
     assert found[2] < found[1] / 2
+
+
+def test_common_words_tell_nothing_even_of_a_single_book():
+    common = "And then he said that she had been there all the time, and that it was not so."
+    rare = "The weighbridge at Coldhithe was sixty kilos out."
+    film = make_bag("He said it was not so, and then she had been at the weighbridge all the time.")
+    assert compare_bags(film, [make_bag(common)])[0] < 0.05
+    assert compare_bags(film, [make_bag(rare)])[0] > 0.1
 
 
 def test_a_film_without_words_is_like_no_book():

@@ -1,10 +1,14 @@
 """Which book a film is made from, among many (paper, section 5.3, book "retrieval").
 
 All books of a folder are compared with the film by their words and names; the most alike are then
-aligned with it in full. What ranks them is the chain's evidence: the log-partition over all ways
-through the book, against the film being in no book at all, in nats a moment. Each moment's odds
-are averaged over where the film may be, so that a long book gains nothing by its length. The paper
-takes the energy of the best path, and scales it so that the best book has 100; so do we.
+aligned with it in full. That gives the chain's evidence: the log-partition over all ways through
+the book, against the film being in no book at all, in nats a moment. Each moment's odds are
+averaged over where the film may be, so that a long book gains little by its length.
+
+The paper ranks by the energy of the chain alone, and scales it so that the best book has 100. We
+multiply the evidence by how alike words and names are, and scale the product. The chain sees rare
+words of the book, and those are not the names of its people; and very long books have something
+like every line. Each of the two finds books that the other misses (docs/results.md).
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from folioreel.apps.library import (
     open_library,
     read_book,
 )
-from folioreel.apps.wrong_books import wrong_book_chances
+from folioreel.apps.wrong_books import SURE, wrong_book_chances
 from folioreel.cache import cached_array
 from folioreel.corpus.sources import FoundFile
 from folioreel.engines.batch import EngineName, run_many
@@ -35,8 +39,8 @@ from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.bags import compare_bags, make_bag
 from folioreel.types import Film
 
-FOUND_BELOW = 0.01
-"""A book that a wrong one would equal less often than this is the film's."""
+_LEAST_EVIDENCE, _LEAST_SIMILARITY = 0.1, 0.05
+"""What wrong books have; those with less are no wronger, only of another kind of text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +66,13 @@ class Candidate:
     book: str
     """Its path in the folder."""
     score: float
-    """Its evidence as a share of the best book's: 100 for the best."""
+    """Evidence times similarity, as a share of the best book's: 100 for the best."""
     p_value: float
-    """How often the best of as many wrong books has as much evidence."""
+    """How often the best of as many wrong books scores as much."""
     found: bool
     """Whether the film is made from it, by that."""
     evidence: float
-    """Nats a moment."""
+    """The chain's, in nats a moment."""
     in_book: float
     """The share of the film's moments that are in the book."""
     similarity: float
@@ -188,17 +192,19 @@ def _try_book(trial: _Trial) -> NDArray[np.float64]:
 def _rank(
     trials: dict[str, NDArray[np.float64]], similarity: dict[str, float]
 ) -> tuple[Candidate, ...]:
-    """Candidates from the most evidence to the least."""
-    ranked = sorted(trials, key=lambda path: (-trials[path][0], path))
-    evidence = np.array([trials[path][0] for path in ranked])
-    chances = wrong_book_chances(evidence)
-    best = max(evidence[0], 1e-9)
+    """Candidates from the highest score to the lowest."""
+    products = {
+        path: max(evidence, _LEAST_EVIDENCE) * max(similarity[path], _LEAST_SIMILARITY)
+        for path, (evidence, _) in trials.items()
+    }
+    ranked = sorted(products, key=lambda path: (-products[path], path))
+    chances = wrong_book_chances(np.log([products[path] for path in ranked]))
     return tuple(
         Candidate(
             book=path,
-            score=float(100 * max(trials[path][0], 0.0) / best),
+            score=float(100 * products[path] / products[ranked[0]]),
             p_value=float(chance),
-            found=bool(chance < FOUND_BELOW),
+            found=bool(chance < SURE),
             evidence=float(trials[path][0]),
             in_book=float(trials[path][1]),
             similarity=similarity[path],

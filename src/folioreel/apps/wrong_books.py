@@ -1,9 +1,9 @@
-"""How much evidence wrong books have, and so how sure it is that a film's book was found.
+"""How far a film's book stands out from wrong ones, and so how sure it is that it was found.
 
-The evidence of wrong books for one film scatters closely around a level of that film's own. Level
-and scatter are estimated from the wrong books at hand, and from what 38 films had with theirs
-(benchmarks/retrieval.py), which counts as much as a few books more: so even a folder of one book
-gets an answer. The estimate's own doubt makes the tails those of Student's t.
+The scores of wrong books for one film scatter, on a logarithmic scale, around a level of that
+film's own. Level and scatter are estimated from the wrong books at hand, and from those of the
+films that benchmarks/retrieval.py looks for, which count as much as a few books more: so even a
+folder of one book gets an answer. The estimate's own doubt makes the tails those of Student's t.
 """
 
 from __future__ import annotations
@@ -12,40 +12,42 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-_LEVEL = 0.19
-"""The evidence of a wrong book, in nats a moment, …"""
-_LEVEL_BOOKS = 1.0
+_LEVEL = -4.3
+"""The logarithm of a wrong book's score, …"""
+_LEVEL_BOOKS = 2.0
 """… which counts as much as so many wrong books at hand."""
-_SCATTER = 0.03
-_SCATTER_BOOKS = 4.0
-_SURE = 0.01
+_SCATTER = 0.45
+"""Its standard deviation; books with the same people in them, such as sequels, make it wide."""
+_SCATTER_BOOKS = 10.0
+SURE = 0.001
+"""A book that a wrong one equals less often than this is no wrong one."""
 
 
-def wrong_book_chances(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each book the chance that the best of as many wrong ones has its evidence or more.
+def wrong_book_chances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each book the chance that the best of as many wrong ones has its score or more.
 
-    Books are taken for wrong from the least evidence upwards, until one stands out: that one and
-    all above it, such as other editions, say nothing of how wrong books are.
+    Books are taken for wrong from the lowest score upwards, until one stands out: that one and all
+    above it, such as other editions, say nothing of how wrong books are.
 
     Args:
-        evidence: Nats a moment of each book, descending.
+        scores: Logarithms of the books' scores, descending.
     """
-    tried = len(evidence)
+    tried = len(scores)
     wrong = 0
     for wrong in range(tried + 1):
-        rest = evidence[tried - wrong :]
-        if wrong == tried or _chance(evidence[tried - wrong - 1], rest, tried) < _SURE:
+        rest = scores[tried - wrong :]
+        if wrong == tried or _chance(scores[tried - wrong - 1], rest, tried) < SURE:
             break
-    rest = evidence[tried - wrong :]
+    rest = scores[tried - wrong :]
     chances = [
-        _chance(evidence[k], rest if k < tried - wrong else evidence[k + 1 :], tried)
+        _chance(scores[k], rest if k < tried - wrong else scores[k + 1 :], tried)
         for k in range(tried)
     ]
     return np.array(chances)
 
 
 def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
-    """That one of `tried` further wrong books has at least this evidence."""
+    """That one of `tried` further wrong books scores at least this."""
     count = len(wrong)
     mean = float(wrong.mean()) if count else _LEVEL
     level = (_LEVEL_BOOKS * _LEVEL + count * mean) / (_LEVEL_BOOKS + count)

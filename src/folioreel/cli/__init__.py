@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from folioreel import __version__
-from folioreel.cli import align, books, corpus, evaluate, train, view
+from folioreel.cli import align, books, corpus, describe, evaluate, train, view
 from folioreel.cli.output import show_error
 from folioreel.errors import FolioReelError
 
@@ -50,6 +50,7 @@ for _command in (
     align.demo,
     align.inspect,
     books.retrieve,
+    describe.describe,
     corpus.corpus,
     evaluate.evaluate,
     train.train,

@@ -1,0 +1,225 @@
+"""A contact sheet: a frame of each shot that is in the book, beside its passage; HTML and PDF."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from folioreel.apps.describe import Description, best_of_shots
+from folioreel.errors import InputError
+from folioreel.export.thumbnails import encode_jpeg
+from folioreel.files import write_text
+from folioreel.ingest.video.stills import Stills
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.text import squeeze
+from folioreel.types import Alignment, Shot
+
+_WIDTH_PX = 320
+_LONGEST = 700
+"""Characters of a passage at most: a paragraph may run over pages."""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --ink: #2b2a27; --paper: #faf8f3; --faint: #6b675e; }}
+@media (prefers-color-scheme: dark) {{
+ :root {{ --ink: #e8e4da; --paper: #1d1c1a; --faint: #a09b8f; }} }}
+body {{ margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: var(--ink);
+ background: var(--paper); font: 1rem/1.55 Georgia, "Times New Roman", serif; }}
+h1 {{ font-size: 1.5rem; margin-bottom: .2rem; }}
+header p, .said, .place {{ color: var(--faint); font-family: system-ui, sans-serif;
+ font-size: .85rem; margin: .15rem 0; }}
+article {{ display: grid; grid-template-columns: 15rem 1fr; gap: 1.2rem; padding: 1rem 0;
+ border-top: 1px solid color-mix(in srgb, var(--faint) 35%, transparent); break-inside: avoid; }}
+article.text {{ grid-template-columns: 7rem 1fr; }}
+img {{ width: 100%; height: auto; display: block; border-radius: 2px; }}
+blockquote {{ margin: .3rem 0 0; }}
+mark {{ background: color-mix(in srgb, #e0b341 35%, transparent); color: inherit; }}
+@media (max-width: 40rem) {{ article, article.text {{ grid-template-columns: 1fr; }} }}
+</style>
+</head>
+<body>
+<header>
+<h1>{title}</h1>
+<p>{subtitle}</p>
+</header>
+<main>
+{cards}
+</main>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One entry of the sheet."""
+
+    description: Description
+    jpeg: bytes | None
+    """A frame of its shot; None where the film has no pictures, or this one cannot be decoded."""
+    before: str
+    """The passage up to the sentence that was linked, the sentence, and what follows it."""
+    sentence: str
+    after: str
+
+    @property
+    def clock(self) -> str:
+        """When it is, as 1:02:03."""
+        return show_clock(self.description.start_s)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A contact sheet before it is written."""
+
+    title: str
+    subtitle: str
+    cards: tuple[Card, ...]
+
+
+def make_sheet(alignment: Alignment, progress: ProgressCallback = ignore_progress) -> Sheet:
+    """Choose what is shown of a film and its book, and decode the frames."""
+    chosen = best_of_shots(alignment)
+    moments = alignment.film.moments
+    shots = [moments[description.moment].shot for description in chosen]
+    frames = _decode_frames(alignment, [shot for shot in shots if shot is not None], progress)
+    cards = tuple(
+        _make_card(description, frames.get(shot) if shot is not None else None)
+        for description, shot in zip(chosen, shots, strict=True)
+    )
+    in_book = sum(link.in_book for link in alignment.links)
+    what = f"{len(cards)} shots" if frames else f"{len(cards)} passages"
+    return Sheet(
+        title=f"{squeeze(alignment.film.title)} — {squeeze(alignment.book.title)}",
+        subtitle=f"{in_book} of {len(alignment.links)} moments are in the book; {what}",
+        cards=cards,
+    )
+
+
+def write_sheet(
+    alignment: Alignment,
+    out: Path,
+    progress: ProgressCallback = ignore_progress,
+    *,
+    force: bool = False,
+) -> list[Path]:
+    """Write the contact sheet of a whole film.
+
+    Args:
+        alignment: The film and its book.
+        out: A file that ends in .html or .pdf; without such an ending both are written.
+        progress: Told how far it has come.
+        force: Whether files that are there are replaced.
+
+    Raises:
+        InputError: No moment is in the book, or the files are there or cannot be written.
+    """
+    from folioreel.apps.sheet_pdf import write_sheet_pdf  # its library takes a while to import
+
+    writers: dict[str, Callable[[Sheet, Path], None]] = {
+        ".html": write_sheet_html,
+        ".pdf": write_sheet_pdf,
+    }
+    ending = out.suffix.lower()
+    paths = [out] if ending in writers else [out.with_name(out.name + kind) for kind in writers]
+    for path in paths:
+        if path.exists() and not force:
+            raise InputError("is there already; give another name, or --force", path)
+    sheet = make_sheet(alignment, progress)
+    if not sheet.cards:
+        raise InputError("no moment of the film is in the book: a contact sheet would be empty")
+    for path in paths:
+        writers[path.suffix.lower()](sheet, path)
+    return paths
+
+
+def write_sheet_html(sheet: Sheet, path: Path) -> None:
+    """Write a sheet as one page with everything in it."""
+    page = _PAGE.format(
+        title=html.escape(sheet.title),
+        subtitle=html.escape(sheet.subtitle),
+        cards="\n".join(map(_card_html, sheet.cards)),
+    )
+    write_text(path, page)
+
+
+def show_clock(time_s: float) -> str:
+    """A time as 1:02:03."""
+    minutes, seconds = divmod(int(time_s), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+def _card_html(card: Card) -> str:
+    description = card.description
+    clock = f"{card.clock} · {description.score:.0%}"
+    if card.jpeg is None:
+        left, kind = f'<p class="said">{clock}</p>', ' class="text"'
+    else:
+        address = "data:image/jpeg;base64," + base64.b64encode(card.jpeg).decode("ascii")
+        left = f'<div><img src="{address}" alt="frame at {card.clock}" loading="lazy">'
+        left += f'<p class="said">{clock}</p></div>'
+        kind = ""
+    said = f'<p class="said">{html.escape(description.said)}</p>' if description.said else ""
+    place = " · ".join(filter(None, (description.passage.chapter, description.passage.place)))
+    return (
+        f"<article{kind}>{left}<div>{said}"
+        f"<blockquote>{html.escape(card.before)}<mark>{html.escape(card.sentence)}</mark>"
+        f'{html.escape(card.after)}</blockquote><p class="place">{html.escape(place)}</p>'
+        "</div></article>"
+    )
+
+
+def _make_card(description: Description, jpeg: bytes | None) -> Card:
+    passage = description.passage
+    start = max(passage.text.find(passage.sentence), 0)
+    before, after = passage.text[:start], passage.text[start + len(passage.sentence) :]
+    room = max(_LONGEST - len(passage.sentence), 0) // 2
+    if len(before) > room:
+        before = "… " + before[len(before) - room :].partition(" ")[2]
+    if len(after) > room:
+        after = after[:room].rpartition(" ")[0] + " …"
+    return Card(
+        description=description,
+        jpeg=jpeg,
+        before=before,
+        sentence=passage.sentence,
+        after=after,
+    )
+
+
+def _decode_frames(
+    alignment: Alignment, numbers: list[int], progress: ProgressCallback
+) -> dict[int, bytes]:
+    """A JPEG of each shot that can be decoded."""
+    video, shots = alignment.film.video, alignment.film.shots
+    if video is None or not numbers:
+        return {}
+    frames = {}
+    with Stills(video, _WIDTH_PX) as stills:
+        for done, number in enumerate(numbers):
+            progress(Progress(stage="picturing", done=done, total=len(numbers)))
+            picture = stills.picture(shots[number])
+            if picture is not None:
+                frames[number] = encode_jpeg(picture)
+    return frames
+
+
+def frame_of(alignment: Alignment, description: Description) -> bytes | None:
+    """A JPEG of what is on screen in a moment; None for a film without pictures."""
+    if alignment.film.video is None:
+        return None
+    moment = alignment.film.moments[description.moment]
+    shot = Shot(index=0, start_s=moment.start_s, end_s=moment.end_s)
+    with Stills(alignment.film.video, _WIDTH_PX) as stills:
+        picture = stills.picture(shot)
+    return None if picture is None else encode_jpeg(picture)

@@ -1,0 +1,248 @@
+"""What the book says of a moment of the film, and where the film shows a passage of the book.
+
+The paper shows its results so: a shot, and the best paragraph with one before and one after it
+(section 5.2, qualitative results).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from folioreel.errors import InputError
+from folioreel.text import tokenize, word_stem
+from folioreel.types import Alignment, Book, Kind, Link
+
+_REACH = 3
+_CHAPTER_AND_PARAGRAPH = re.compile(r"(\d+):(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A paragraph of the book between its neighbours."""
+
+    chapter: str
+    """The chapter's title, or its number where it has none."""
+    place: str
+    """Where to find it: lines of the file, or the document inside it."""
+    sentence: str
+    """The sentence that was meant."""
+    text: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """A moment of the film with what the book has of it."""
+
+    moment: int
+    start_s: float
+    end_s: float
+    kind: Kind
+    said: str
+    """Empty where nobody speaks."""
+    in_book: bool
+    score: float
+    """The chance that the passage is right."""
+    passage: Passage
+    """The best guess where the moment is not in the book."""
+
+
+def describe_time(alignment: Alignment, time_s: float) -> Description:
+    """The moment on screen at a time; between two, the nearer one.
+
+    Raises:
+        InputError: The film is shorter.
+    """
+    duration_s = alignment.film.duration_s
+    if not 0 <= time_s <= duration_s:
+        raise InputError(f"{time_s:.1f} s is not in the film, which has {duration_s:.1f} s")
+    moments = alignment.film.moments
+    distance_s = [max(m.start_s - time_s, time_s - m.end_s, 0.0) for m in moments]
+    # Of several on screen, the one that began last is the one being spoken.
+    best = min(moments, key=lambda m: (distance_s[m.index], -m.start_s))
+    return describe_link(alignment, alignment.links[best.index])
+
+
+def describe_shot(alignment: Alignment, shot: int) -> tuple[Description, ...]:
+    """The moments of a shot, counted from 0.
+
+    Raises:
+        InputError: The film has no such shot.
+    """
+    shots = alignment.film.shots
+    if not 0 <= shot < len(shots):
+        held = f"shots 1 to {len(shots)}" if shots else "no shots, being subtitles alone"
+        raise InputError(f"there is no shot {shot + 1}; the film has {held}")
+    inside = [m.index for m in alignment.film.moments if m.shot == shot]
+    if not inside:  # one that speech runs through and that no line has most of its time in
+        return describe_range(alignment, shots[shot].start_s, shots[shot].end_s)
+    return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
+
+
+def describe_range(alignment: Alignment, start_s: float, end_s: float) -> tuple[Description, ...]:
+    """The moments that share time with a range.
+
+    Raises:
+        InputError: The range is empty, or nothing of the film is in it.
+    """
+    if end_s <= start_s:
+        raise InputError(f"a range goes forward; {start_s:.1f} s to {end_s:.1f} s does not")
+    inside = [m.index for m in alignment.film.moments if m.start_s < end_s and m.end_s > start_s]
+    if not inside:
+        raise InputError(f"nothing is said or shown from {start_s:.1f} s to {end_s:.1f} s")
+    return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
+
+
+def describe_passage(alignment: Alignment, sentences: range) -> tuple[Description, ...]:
+    """The other way: the film's moments that are in some sentences of the book, in time order.
+
+    Where none is, those in the same paragraphs; where none is there either, those not farther from
+    them than the paper's three paragraphs.
+    """
+    book = alignment.book
+    first, last = (book.paragraph_of[j] for j in (sentences.start, sentences.stop - 1))
+    for inside in (sentences, *(_sentences_of(book, first, last, reach) for reach in (0, _REACH))):
+        found = [link for link in alignment.links if link.in_book and link.sentence in inside]
+        if found:
+            return tuple(describe_link(alignment, link) for link in found)
+    return ()
+
+
+def find_passage(book: Book, wanted: str) -> range:
+    """The sentences that a user means: by line, by chapter and paragraph, or by some words.
+
+    Args:
+        book: The book.
+        wanted: `120`, a line of a plain-text book; `3:14`, the third chapter's fourteenth
+            paragraph, both counted from 1; or words, of which the nearest sentence is taken.
+
+    Raises:
+        InputError: There is no such place, or no sentence has any of the words.
+    """
+    wanted = wanted.strip()
+    if wanted.isdecimal():
+        return _at_line(book, int(wanted))
+    if place := _CHAPTER_AND_PARAGRAPH.fullmatch(wanted):
+        return _at_paragraph(book, int(place[1]), int(place[2]))
+    return _by_words(book, wanted)
+
+
+def describe_link(alignment: Alignment, link: Link) -> Description:
+    """A moment with what the book has of it."""
+    moment = alignment.film.moments[link.moment]
+    return Description(
+        moment=moment.index,
+        start_s=moment.start_s,
+        end_s=moment.end_s,
+        kind=moment.kind,
+        said=moment.text,
+        in_book=link.in_book,
+        score=link.score,
+        passage=read_passage(alignment.book, link.sentence),
+    )
+
+
+def read_passage(book: Book, sentence: int) -> Passage:
+    """The paragraph of a sentence, between its neighbours."""
+    paragraph = book.paragraph_of[sentence]
+    chapter = book.chapters[book.chapter_of[paragraph]]
+
+    def text_of(index: int) -> str | None:
+        if not 0 <= index < len(book.paragraphs):
+            return None
+        return " ".join(book.sentences[j].text for j in book.paragraphs[index].sentences)
+
+    return Passage(
+        chapter=chapter.title or f"chapter {chapter.index + 1}",
+        place=_place_of(book, paragraph),
+        sentence=book.sentences[sentence].text,
+        text=text_of(paragraph) or "",
+        before=text_of(paragraph - 1),
+        after=text_of(paragraph + 1),
+    )
+
+
+def _place_of(book: Book, paragraph: int) -> str:
+    inside = book.paragraphs[paragraph].sentences
+    first, last = book.sentences[inside.start], book.sentences[inside.stop - 1]
+    if first.line is None:
+        return first.href or ""
+    last_line = last.line_end or first.line
+    return f"line {first.line}" if last_line == first.line else f"lines {first.line}–{last_line}"
+
+
+def _sentences_of(book: Book, first: int, last: int, reach: int) -> range:
+    """All sentences of some paragraphs and of those around them."""
+    low, high = max(0, first - reach), min(len(book.paragraphs) - 1, last + reach)
+    return range(book.paragraphs[low].sentences.start, book.paragraphs[high].sentences.stop)
+
+
+def _at_line(book: Book, line: int) -> range:
+    if any(sentence.line is None for sentence in book.sentences):
+        raise InputError("this book has no lines; give chapter:paragraph, or some of its words")
+    inside = [
+        sentence.index
+        for sentence in book.sentences
+        if (sentence.line or 0) <= line <= (sentence.line_end or 0)
+    ]
+    if not inside:
+        raise InputError(f"no sentence stands on line {line}; blank lines and headings have none")
+    return range(inside[0], inside[-1] + 1)
+
+
+def _at_paragraph(book: Book, chapter: int, paragraph: int) -> range:
+    if not 1 <= chapter <= len(book.chapters):
+        raise InputError(f"there is no chapter {chapter}; the book has 1 to {len(book.chapters)}")
+    inside = book.chapters[chapter - 1].paragraphs
+    if not 1 <= paragraph <= len(inside):
+        raise InputError(
+            f"there is no paragraph {paragraph} in chapter {chapter}; it has 1 to {len(inside)}"
+        )
+    return book.paragraphs[inside[paragraph - 1]].sentences
+
+
+def _by_words(book: Book, wanted: str) -> range:
+    """The sentence that has most of the words, rare ones counting more; of equals, the shortest."""
+    sought = _stems(wanted)
+    held = [_stems(sentence.text) for sentence in book.sentences]
+    frequency = Counter(stem for stems in held for stem in stems)
+    worth = {stem: np.log((len(held) + 1) / frequency[stem]) for stem in sought & set(frequency)}
+    if not worth:
+        raise InputError(f"no sentence of the book has any word of {wanted!r}")
+    values = [sum(worth.get(stem, 0.0) for stem in stems & sought) for stems in held]
+    best = max(range(len(held)), key=lambda j: (values[j], -len(held[j]), -j))
+    return range(best, best + 1)
+
+
+def _stems(text: str) -> set[str]:
+    return set(map(word_stem, tokenize(text)))
+
+
+def best_of_shots(alignment: Alignment) -> tuple[Description, ...]:
+    """For a contact sheet: of each shot that is in the book, its surest moment, in time order.
+
+    Of a film without shots, the surest of the neighbouring moments that are in one paragraph.
+    """
+    groups: dict[tuple[str, int], Link] = {}
+    run = 0
+    last: int | None = None
+    for link in _in_book(alignment.links):
+        paragraph = alignment.book.paragraph_of[link.sentence]
+        run += paragraph != last
+        last = paragraph
+        shot = alignment.film.moments[link.moment].shot
+        key = ("run", run) if shot is None else ("shot", shot)
+        if key not in groups or link.score > groups[key].score:
+            groups[key] = link
+    chosen = sorted(groups.values(), key=lambda link: link.moment)
+    return tuple(describe_link(alignment, link) for link in chosen)
+
+
+def _in_book(links: Iterable[Link]) -> list[Link]:
+    return [link for link in links if link.in_book]
