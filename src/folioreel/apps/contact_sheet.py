@@ -209,8 +209,9 @@ def _decode_frames(
         for done, number in enumerate(numbers):
             progress(Progress(stage="picturing", done=done, total=len(numbers)))
             picture = stills.picture(shots[number])
-            if picture is not None:
-                frames[number] = encode_jpeg(picture)
+            jpeg = None if picture is None else encode_jpeg(picture)
+            if jpeg is not None:
+                frames[number] = jpeg
     return frames
 
 
