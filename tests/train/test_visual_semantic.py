@@ -296,3 +296,8 @@ def test_what_makes_no_network_is_refused():
             features=torch.zeros(2, 3), ids=torch.ones(1, 2).long(), clip_of=torch.zeros(1).long()
         )
     assert Network(made_config().model).clips.weight.shape == (24, 12)
+
+
+def test_a_network_that_broke_finds_nothing():
+    found = recalls(torch.full((3, 6), torch.nan), torch.tensor([0, 0, 1, 1, 2, 2]))
+    assert set(found.values()) == {0.0}

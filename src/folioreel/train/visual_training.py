@@ -130,8 +130,9 @@ class DescribedClips:
         if self.views is None or not mixing:
             return features
         # Shares of the views that add up to one, all equally likely (Dirichlet).
-        shares = -torch.rand(len(clips), self.views.shape[1], generator=generator).log()
-        shares = (shares / shares.sum(dim=1, keepdim=True)).to(features.device)
+        chances = 1 - torch.rand(len(clips), self.views.shape[1], generator=generator)
+        shares = -chances.log()  # a chance of 0 would be no number
+        shares = (shares / shares.sum(dim=1, keepdim=True).clamp(min=1e-9)).to(features.device)
         views = torch.einsum("bv,bvd->bd", shares, self.views[clips])
         return features + mixing * (views - features)
 
@@ -265,6 +266,8 @@ def recalls(scores: Tensor, clip_of: Tensor) -> dict[str, float]:
     for name, ranks in (("to_sentence", to_sentence), ("to_clip", to_clip)):
         for k in (1, 5, 10):
             found[f"{name}_r{k}"] = 100 * float((ranks < k).float().mean())
+    if scores.isnan().any():  # a network that broke finds nothing
+        found = dict.fromkeys(found, 0.0)
     return {**found, "recall": sum(found.values()) / len(found)}
 
 
