@@ -143,6 +143,36 @@ def test_two_programs_do_not_write_over_each_other(result):
     assert open_session(result).judgements.revision == 1
 
 
+def test_an_alignment_made_anew_has_its_own_links(result):
+    """The judgements hold for the same book and film; the corrected links were another preset's."""
+    with serving(result) as browser:
+        browser.judge(0, 2, 3)
+    path = result / "alignment.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["model"]["energy"] = 1.0
+    document["links"][0]["sentence"] = 11
+    path.write_text(json.dumps(document), encoding="utf-8")
+    links = open_session(result).payload([], {})["links"]
+    assert links[0]["sentence"] == 11
+    assert links[2] == {"sentence": 3, "score": 1.0, "in_book": True}
+
+
+def test_a_disk_that_is_full(result, monkeypatch):
+    session = open_session(result)
+    session.judge(0, {"moment": 0, "verdict": "none"})
+    before = (result / "judged" / "journal.jsonl").read_bytes()
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(InputError, match="No space left"):
+            session.judge(1, {"moment": 2, "verdict": "none"})
+    assert (result / "judged" / "journal.jsonl").read_bytes() == before
+    assert session.judge(1, {"moment": 2, "verdict": "none"})["revision"] == 2
+
+
 def test_a_folder_of_something_else_is_left_alone(result):
     (result / "judged").mkdir()
     (result / "judged" / "thesis.txt").write_text("mine")

@@ -106,11 +106,10 @@ class ChainBlocks:
         found = {}
         for current in range(block, self._blocks):
             found[current] = self._forward(current)
-            if current == self._blocks - 1 or _are_same(
-                found[current][-1], self._ahead[current + 1]
-            ):
+            following = current + 1
+            if following == self._blocks or _are_same(found[current][-1], self._ahead[following]):
                 break
-            self._ahead[current + 1] = found[current][-1]
+            self._ahead[following] = found[current][-1]
         return found
 
     def _go_back(self, block: int) -> Messages:
@@ -167,7 +166,8 @@ class ChainBlocks:
 
 def _are_same(new: NDArray[np.float64], old: NDArray[np.float64]) -> bool:
     """Whether two messages differ by hardly more than a common factor."""
-    ratio = new / old
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = new / old  # what has vanished in one of them makes them different
     return bool(ratio.max() <= (1 + _SAME) * ratio.min())
 
 

@@ -115,7 +115,8 @@ class PositionBlocks:
 
 def _are_same(new: NDArray[np.float32], old: NDArray[np.float32]) -> bool:
     """Whether two messages differ by hardly more than a common factor."""
-    ratio = new / old
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = new / old  # what has vanished in one of them makes them different
     return bool(ratio.max() <= (1 + _SAME) * ratio.min())
 
 

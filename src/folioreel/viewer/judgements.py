@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -163,6 +164,8 @@ class Judgements:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
+            with suppress(OSError):
+                os.truncate(path, self._size)  # no half of a line, as on a full disk
             raise InputError(f"cannot be written ({error.strerror or error})", path) from error
         self._size += len(data)
         self.revision += 1

@@ -25,6 +25,7 @@ REVISED = "alignment.json"
 """The alignment as the reader has corrected it, in the folder of the judgements."""
 
 _NOISE = 0.002
+"""Scores that differ by no more have not changed: so much may come of solving in part."""
 
 
 class StaleError(FolioReelError):
@@ -54,9 +55,8 @@ class Session:
         known = self.judgements.current
 
         def work() -> None:
-            from folioreel.align.revise import (
-                Reviser,
-            )  # slow to import, and the page can do without
+            # Slow to import, and the page is there without it.
+            from folioreel.align.revise import Reviser
 
             try:
                 film, book = self.alignment.film, self.alignment.book
@@ -143,8 +143,12 @@ class Session:
     def _judgement_dicts(self) -> list[dict[str, Any]]:
         return [judgement.to_dict() for judgement in self.judgements.current.values()]
 
+    def _signature(self) -> dict[str, Any]:
+        """What the corrected alignment follows from."""
+        return {**self.alignment.signature, "revision": self.judgements.revision}
+
     def _write_revised(self) -> None:
-        signature = {**self.alignment.signature, "revision": self.judgements.revision}
+        signature = self._signature()
         revised = replace(self.alignment, links=tuple(self._links), signature=signature)
         write_alignment(revised, self.judgements.folder / REVISED)
 
@@ -153,7 +157,7 @@ class Session:
         try:
             text = (self.judgements.folder / REVISED).read_text(encoding="utf-8")
             document = json.loads(text)
-            if document["model"]["revision"] == self.judgements.revision:
+            if document["model"] == self._signature():
                 for k, link in enumerate(document["links"]):
                     self._links[k] = replace(
                         self._links[k],
