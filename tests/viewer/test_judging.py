@@ -229,6 +229,45 @@ def test_a_book_without_lines(tmp_path):
         assert sentences[sentence] in text
 
 
+def saved(alignment, **values):
+    """What the one-file page saves."""
+    titles = {"book": alignment.book.title, "film": alignment.film.title}
+    head = {"format": "folioreel-judgements", "version": 1, **titles}
+    return json.dumps({**head, "judgements": [], **values})
+
+
+def test_judgements_of_the_one_file_page(result, tmp_path):
+    session = open_session(result)
+    made = [
+        {"moment": 0, "verdict": "none", "sentence": None},
+        {"moment": 2, "verdict": "match", "sentence": 3},
+    ]
+    path = tmp_path / "judgements.json"
+    path.write_text(saved(session.alignment, judgements=made), encoding="utf-8")
+    session.judge(0, made[0])
+    assert session.take(path) == 1
+    assert session.take(path) == 0
+    state = session.state()
+    assert (state["revision"], state["judgements"]) == (2, made)
+    for (_, link), whole in zip(state["links"], solved_whole(result, {0: -1, 2: 3}), strict=True):
+        assert link["sentence"] == whole.sentence
+        assert link["score"] == pytest.approx(whole.score, abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [{"format": "x"}, {"version": 2}, {"book": "Other"}, {"film": "Other"}, {"judgements": [{}]}],
+)
+def test_a_file_of_other_judgements(result, tmp_path, others):
+    session = open_session(result)
+    path = tmp_path / "judgements.json"
+    for text in (saved(session.alignment, **others), "{", "[]"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="no file of judgements"):
+            session.take(path)
+    assert not (result / "judged").exists()
+
+
 def test_a_judgement_survives_the_plug(result):
     """The server is killed right after its answer."""
     process, address = start_view(result)

@@ -20,9 +20,19 @@ from folioreel.cli.output import show_error, show_line
     help="The port to take; any free one by default.",
 )
 @click.option("--no-open", is_flag=True, help="Print the address and do not open a browser.")
+@click.option(
+    "--judgements", type=FILE, help="Take over what was judged on page.html and saved from it."
+)
 @click.option("--book", type=FILE, help="The book's file, where it was moved.")
 @click.option("--film", type=FILE, help="The film's file, where it was moved.")
-def view(alignment: Path, port: int, no_open: bool, book: Path | None, film: Path | None) -> None:
+def view(
+    alignment: Path,
+    port: int,
+    no_open: bool,
+    judgements: Path | None,
+    book: Path | None,
+    film: Path | None,
+) -> None:
     """Read the book while the film plays; confirm and correct the links.
 
     ALIGNMENT is an alignment.json or its folder. The page is served to this machine alone, until
@@ -33,6 +43,7 @@ def view(alignment: Path, port: int, no_open: bool, book: Path | None, film: Pat
     folioreel view result
     folioreel view result/alignment.json --port 8000 --no-open
     folioreel view result --film /media/disk/film.mkv
+    folioreel view result --judgements judgements.json
     """
     import webbrowser
 
@@ -45,6 +56,8 @@ def view(alignment: Path, port: int, no_open: bool, book: Path | None, film: Pat
     session = Session(open_alignment(path, book, film), judgements_folder(path))
     with PageServer(session, port) as server:
         session.prepare(show_error)
+        if judgements is not None:
+            click.echo(f"took over {session.take(judgements)} new judgements", err=True)
         show_line(server.address)
         click.echo("Ctrl-C ends it", err=True)
         if not no_open:

@@ -15,7 +15,7 @@ from folioreel.export.page_payload import make_payload, page_link
 from folioreel.ingest.video.scan_cache import recall_features
 from folioreel.models.presets import config_from_dict
 from folioreel.types import Alignment, Link
-from folioreel.viewer.judgements import Judgement, Judgements
+from folioreel.viewer.judgements import FORMAT, VERSION, Judgement, Judgements
 
 if TYPE_CHECKING:
     from folioreel.align.aligner import Aligner
@@ -106,6 +106,28 @@ class Session:
         with self._lock:
             self._check_revision(revision)
             return self._revise(self.judgements.undo())
+
+    def take(self, path: Path) -> int:
+        """Judge as in a file that the one-file page saved; returns how many were new.
+
+        Raises:
+            InputError: The file is no such file, or of another book or film.
+        """
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if (values["format"], values["version"]) != (FORMAT, VERSION):
+                raise ValueError("another format or version")
+            titles = (self.alignment.book.title, self.alignment.film.title)
+            if (values["book"], values["film"]) != titles:
+                raise ValueError(f"it is of {values['book']} and {values['film']}")
+            found = [Judgement.from_dict(entry, self.alignment) for entry in values["judgements"]]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            message = f"is no file of judgements that the page saved ({error})"
+            raise InputError(message, path) from error
+        new = [j for j in found if self.judgements.current.get(j.moment) != j]
+        for judgement in new:
+            self.judge(self.judgements.revision, judgement.to_dict())
+        return len(new)
 
     def state(self) -> dict[str, Any]:
         """All links and judgements, for a page that was left behind."""
