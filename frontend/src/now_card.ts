@@ -1,7 +1,7 @@
 // Where the book is now, how sure that is, and what the reader can say about it.
 
 import type { App } from "./app.ts";
-import { element, icon, type Icon } from "./dom.ts";
+import { element, icon, type Icon, iconButton } from "./dom.ts";
 import { percent, sureness } from "./words.ts";
 
 function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
@@ -23,8 +23,8 @@ export class NowCard {
     this.confirm = action("check", "Right", "This link is right (Y)", () => void app.confirm());
     this.reject = action("cross", "Not in the book", "This moment is not in the book (X)", () => void app.reject());
     this.here = action("link", "Link here", "Link this moment to the picked sentence (L)", () => void app.linkTo(app.picked));
-    this.undo = action("undo", "Undo", "Undo the last judgement (U)", () => void app.undo());
-    this.save = action("save", "Save judgements", "Save your judgements as a file", () => this.saveFile());
+    this.undo = iconButton("undo", "Undo (U)", () => void app.undo());
+    this.save = iconButton("save", "Save judgements as a file", () => this.saveFile());
     const actions = element(
       "div",
       { class: "actions", role: "group", "aria-label": "Correct this link" },

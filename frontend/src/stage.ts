@@ -46,7 +46,9 @@ export class Stage {
     this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.makeControls(), this.subtitle);
     app.on("player", () => this.showPlayer());
     app.on("time", () => this.showTime());
-    const { server } = app.payload;
+    const { server, thumbnails } = app.payload;
+    const hasPicture = Boolean(server?.video) || thumbnails.some((thumbnail) => thumbnail !== null);
+    this.root.classList.toggle("no-picture", !hasPicture);
     if (server?.video) this.useVideo(server.video);
     this.showPlayer();
     this.showTime();
@@ -83,7 +85,7 @@ export class Stage {
     const choose = element("button", { type: "button", click: () => input.click() }, `Choose ${name}`);
     const picker = element("div", { class: "picker", click: (event: MouseEvent) => event.stopPropagation() }, choose, input);
     picker.append(element("p", {}, "or play without it, on a clock"));
-    picker.hidden = server !== null || film.file_name === null;
+    picker.hidden = Boolean(server?.video);
     input.tabIndex = -1;
     return picker;
   }
@@ -97,6 +99,7 @@ export class Stage {
     video.addEventListener("loadedmetadata", () => {
       if (this.video !== video) return;
       this.isClock = false;
+      this.root.classList.remove("no-picture");
       this.picker.hidden = this.still.hidden = this.card.hidden = true;
       this.app.setPlayer(new VideoPlayer(video, () => this.app.playerChanged()));
     });
@@ -108,8 +111,8 @@ export class Stage {
     if (this.video !== video) return;
     video.remove();
     this.video = null;
-    const { film, server } = this.app.payload;
-    this.picker.hidden = server !== null || film.file_name === null;
+    const { film } = this.app.payload;
+    this.picker.hidden = false;
     if (!this.isClock) {
       this.isClock = true;
       this.app.setPlayer(new ClockPlayer(film.duration_s, () => this.app.playerChanged()));
