@@ -148,6 +148,7 @@ export class Stage {
       this.rate.append(element("option", { value: rate }, `${rate}×`));
     }
     this.rate.value = String(rate);
+    this.screen.classList.toggle("playing", isPlaying);
     this.muteButton.hidden = this.isClock;
   }
 

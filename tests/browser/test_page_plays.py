@@ -1,6 +1,7 @@
 """The page in a browser: playing, following, clicking, the keyboard, and what a reload keeps."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -171,6 +172,17 @@ def test_everything_by_keyboard_alone(small):
     small.keyboard.press(" ")
     small.get_by_role("button", name="Pause (space)").wait_for()
     small.keyboard.press(" ")
+
+
+def test_the_document_lists_the_keys_that_the_page_has(small):
+    text = (Path(__file__).parents[2] / "docs" / "viewer.md").read_text("utf-8")
+    small.keyboard.press("?")
+    rows = small.get_by_role("dialog", name="Keys").locator("dl > div").all()
+    shown = [(row.locator("dt").inner_text(), row.locator("dd").inner_text()) for row in rows]
+    assert len(shown) > 25
+    assert [f"| `{key}` | {does} |" for key, does in shown] == re.findall(
+        r"^\| `.*`.*\|$", text, re.M
+    )[: len(shown)]
 
 
 def test_letter_keys_can_be_turned_off(small):
