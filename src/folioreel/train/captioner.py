@@ -109,7 +109,9 @@ class Captioner(nn.Module):
         state, cell = torch.tanh(self.first(seen)).chunk(2, dim=1)
         words = functional.dropout(self.words(ids), self.dropout, self.training)
         shown = seen[:, None].expand(-1, ids.shape[1], -1)
-        states, _ = self.lstm(torch.cat([words, shown], dim=2), (state[None], cell[None]))
+        states, _ = self.lstm(
+            torch.cat([words, shown], dim=2), (state[None].contiguous(), cell[None].contiguous())
+        )
         joined = functional.dropout(torch.cat([states, shown], dim=2), self.dropout, self.training)
         odds: Tensor = self.narrow(joined) @ self.words.weight.T + self.bias
         return odds
