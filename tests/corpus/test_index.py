@@ -24,8 +24,9 @@ from folioreel.errors import ConfigError, InputError
 HERE = IndexConfig(workers=1)
 
 
-def vectors_of(corpus: Path) -> dict[str, bytes]:
-    found = snapshot(store_folder(corpus) / "vectors")
+def files_of(corpus: Path) -> dict[str, bytes]:
+    """The vectors and passages of a store, file by file."""
+    found = snapshot(store_folder(corpus) / "vectors") | snapshot(store_folder(corpus) / "passages")
     assert all(name.endswith(".bin") for name in found)
     return found
 
@@ -44,16 +45,16 @@ def test_new_books_are_added_and_gone_ones_removed(tmp_path: Path) -> None:
     report = index_corpus(corpus, HERE)
     assert (report.books, report.added, report.removed, report.failures) == (2, 2, 0, ())
     assert report.sentences == open_corpus(corpus).sentence_count
-    before = vectors_of(corpus)
+    before = files_of(corpus)
     write_tales(tmp_path / "library", "money.txt")
     (tmp_path / "library" / "sea.txt").unlink()
     build_corpus(tmp_path / "library", corpus, SMALL)
     report = index_corpus(corpus, HERE)
     assert (report.books, report.added, report.removed) == (2, 1, 1)
     assert paths_of(corpus) == ["ghost.txt", "money.txt"]
-    after = vectors_of(corpus)
-    assert len(after) == 2
-    assert len(set(after) & set(before)) == 1
+    after = files_of(corpus)
+    assert len(after) == 2 * 2
+    assert len(set(after) & set(before)) == 2
     assert "He had nine hundred guineas." in found_by(corpus, "nine hundred guineas")
     assert not any("captain" in text for text in found_by(corpus, "the captain of the ship"))
 
@@ -61,18 +62,18 @@ def test_new_books_are_added_and_gone_ones_removed(tmp_path: Path) -> None:
 def test_a_store_that_is_up_to_date_is_left_alone(tmp_path: Path, monkeypatch) -> None:
     corpus = build_tales(tmp_path)
     index_corpus(corpus, HERE)
-    before = vectors_of(corpus), (store_folder(corpus) / "store.json").read_bytes()
+    before = files_of(corpus), (store_folder(corpus) / "store.json").read_bytes()
     monkeypatch.setattr(index_module, "embed_book", pytest.fail)
     report = index_corpus(corpus, HERE)
     assert (report.books, report.added, report.removed) == (3, 0, 0)
-    assert before == (vectors_of(corpus), (store_folder(corpus) / "store.json").read_bytes())
+    assert before == (files_of(corpus), (store_folder(corpus) / "store.json").read_bytes())
 
 
 def test_one_and_two_workers_give_the_same_bytes(tmp_path: Path) -> None:
     one, two = build_tales(tmp_path / "one"), build_tales(tmp_path / "two")
     index_corpus(one, HERE)
     index_corpus(two, IndexConfig(workers=2))
-    assert vectors_of(one) == vectors_of(two)
+    assert files_of(one) == files_of(two)
     assert read_record(one) == read_record(two)
 
 
@@ -96,18 +97,18 @@ def test_a_damaged_book_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert paths_of(corpus) == sorted(TALES)
 
 
-@pytest.mark.parametrize("part", ["store.json", "words/meta.json", "vectors"])
+@pytest.mark.parametrize("part", ["store.json", "words/meta.json", "vectors", "passages"])
 def test_a_damaged_store_is_mended(tmp_path: Path, part: str) -> None:
     corpus = build_tales(tmp_path)
     index_corpus(corpus, HERE)
-    before, asked = vectors_of(corpus), found_by(corpus, "a spirit in the night")
+    before, asked = files_of(corpus), found_by(corpus, "a spirit in the night")
     path = store_folder(corpus) / part
     path = next(path.iterdir()) if path.is_dir() else path
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(InputError, match="index"):
-        SearchStore.open(corpus)
+        SearchStore.open(corpus).search("a spirit in the night", 50)
     index_corpus(corpus, HERE)
-    assert vectors_of(corpus) == before
+    assert files_of(corpus) == before
     assert found_by(corpus, "a spirit in the night") == asked
 
 
@@ -127,7 +128,7 @@ def test_another_encoder(tmp_path: Path) -> None:
     index_corpus(corpus, HERE)
     report = index_corpus(corpus, IndexConfig(encoder="uni-skip", workers=1))
     assert report.added == 3
-    assert len(vectors_of(corpus)) == 3
+    assert len(files_of(corpus)) == 2 * 3
     assert read_record(corpus).encoder == "uni-skip"
     assert found_by(corpus, "One night the strongbox was empty.")[0].startswith("One night")
 
@@ -175,7 +176,7 @@ def test_a_killed_run_leaves_a_store_that_works(tmp_path: Path, monkeypatch) -> 
     assert store.search("a broken oar upon the beach")[0].book.path == "sea.txt"
     report = index_corpus(corpus, HERE)
     assert (report.books, report.added) == (3, 2)
-    assert vectors_of(corpus) == vectors_of(whole)
+    assert files_of(corpus) == files_of(whole)
     assert found_by(corpus, "the doctor died") == found_by(whole, "the doctor died")
 
 
@@ -211,7 +212,7 @@ def test_ray_gives_the_same_bytes_though_a_worker_is_killed(tmp_path: Path) -> N
     assert killed is not None
     report = json.loads(printed)
     assert (report["books"], report["failures"]) == (6, [])
-    assert vectors_of(on_ray) == vectors_of(here)
+    assert files_of(on_ray) == files_of(here)
     assert read_record(on_ray) == read_record(here)
     for query in ("The bandstand in pieces", "Who lent the umbrella?", "nine hundred guineas"):
         assert [each.to_dict() for each in SearchStore.open(on_ray).search(query)] == [

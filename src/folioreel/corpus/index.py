@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from folioreel.corpus.book_file import BookText
 from folioreel.corpus.lock import locked
+from folioreel.corpus.passages import pack_passages
 from folioreel.corpus.reader import Corpus, open_corpus
 from folioreel.corpus.readings import text_path
 from folioreel.corpus.store import (
     IndexedBook,
     StoreRecord,
+    passage_file,
+    passages_folder,
     read_record,
     vector_file,
     vectors_folder,
@@ -104,6 +108,7 @@ def index_corpus(
             raise InputError("holds no books; build it from a folder that has some", folder)
         encoder = load_encoder(config.encoder)
         make_folder(vectors_folder(folder))
+        make_folder(passages_folder(folder))
         return _Run(corpus, encoder, config, progress).finish()
 
 
@@ -149,7 +154,9 @@ class _Run:
         self._done = {
             book.id: book
             for book in self._wanted.values()
-            if book == self._before.get(book.id) and self._file(book).is_whole()
+            if book == self._before.get(book.id)
+            and self._file(book).is_whole()
+            and passage_file(corpus.folder, book).is_whole()
         }
         self._todo = [book for book in self._wanted.values() if book.id not in self._done]
         self._settled = 0
@@ -212,13 +219,13 @@ class _Run:
                 ready.add(book.id)
                 continue
             try:
-                texts = self._read_texts(book)
+                texts = self._read_text(book).texts
             except InputError as error:
                 self._failures[book.id] = error.message
                 continue
             yield EmbedTask(
                 book_id=book.id,
-                texts=tuple(texts),
+                texts=texts,
                 encoder=self._config.encoder,
                 fingerprint=self._encoder.fingerprint,
             )
@@ -238,12 +245,13 @@ class _Run:
 
     def _add_book(self, words: WordWriter, book: IndexedBook) -> None:
         try:
-            texts = self._read_texts(book)
+            text = self._read_text(book)
         except InputError as error:
             self._failures[book.id] = error.message
             return
-        words.add_book(book.id, texts)
-        script = dominant_script(" ".join(texts[:_SCRIPT_SENTENCES])) or ""
+        write_whole(passage_file(self._corpus.folder, book).path, pack_passages(text))
+        words.add_book(book.id, text.texts)
+        script = dominant_script(" ".join(text.texts[:_SCRIPT_SENTENCES])) or ""
         self._done[book.id] = replace(book, script=script)
         self._uncounted += book.sentences
 
@@ -260,11 +268,14 @@ class _Run:
         self._uncounted = 0
 
     def _sweep(self) -> None:
-        """Remove vectors that no book of the store has, and what killed runs left."""
+        """Remove the files that no book of the store has, and what killed runs left."""
+        folder = self._corpus.folder
         named = {self._file(book).path for book in self._done.values()}
-        for path in vectors_folder(self._corpus.folder).iterdir():
-            if path not in named and path.name.endswith((".bin", UNFINISHED)):
-                path.unlink()
+        named |= {passage_file(folder, book).path for book in self._done.values()}
+        for part in (vectors_folder(folder), passages_folder(folder)):
+            for path in part.iterdir():
+                if path not in named and path.name.endswith((".bin", UNFINISHED)):
+                    path.unlink()
 
     def _report(self, added: int, removed: int) -> IndexReport:
         return IndexReport(
@@ -277,8 +288,8 @@ class _Run:
             ),
         )
 
-    def _read_texts(self, book: IndexedBook) -> Sequence[str]:
-        return self._corpus.read(self._records[book.id]).text.texts
+    def _read_text(self, book: IndexedBook) -> BookText:
+        return self._corpus.read(self._records[book.id]).text
 
     def _file(self, book: IndexedBook) -> VectorFile:
         encoder = self._encoder

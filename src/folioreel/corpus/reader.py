@@ -58,23 +58,11 @@ class CorpusBook:
         count = len(self.text.texts)
         if not 0 <= index < count:
             raise ValueError(f"sentence {index} of a book that has {count}")
-        return self._passage(index, range(max(0, index - around), min(count, index + around + 1)))
-
-    def paragraph(self, index: int) -> Passage:
-        """The whole paragraph in which a sentence stands."""
-        number = self.text.paragraphs[index]
-        first = last = index
-        while first > 0 and self.text.paragraphs[first - 1] == number:
-            first -= 1
-        while last + 1 < len(self.text.texts) and self.text.paragraphs[last + 1] == number:
-            last += 1
-        return self._passage(index, range(first, last + 1))
-
-    def _passage(self, centre: int, places: range) -> Passage:
+        places = range(max(0, index - around), min(count, index + around + 1))
         return Passage(
             book=self.record,
-            chapter_title=self.text.chapter_titles[self.text.chapters[centre]],
-            centre=centre,
+            chapter_title=self.text.chapter_titles[self.text.chapters[index]],
+            centre=index,
             sentences=tuple(self.sentence(place) for place in places),
         )
 
@@ -175,14 +163,6 @@ class Corpus:
             InputError: There is no such book, or its file is damaged.
             ValueError: The book has no such sentence.
         """
-        return self.book(book_id).passage(index, around)
-
-    def book(self, book_id: str) -> CorpusBook:
-        """A book by its id; the last few that were asked for are at hand.
-
-        Raises:
-            InputError: There is no such book, or its file is damaged.
-        """
         book = self._at_hand.pop(book_id, None)
         if book is None:
             if book_id not in self._by_id:
@@ -191,7 +171,7 @@ class Corpus:
         self._at_hand[book_id] = book  # the last one asked for is the last to go
         if len(self._at_hand) > _BOOKS_AT_HAND:
             del self._at_hand[next(iter(self._at_hand))]
-        return book
+        return book.passage(index, around)
 
 
 def open_corpus(folder: Path | str) -> Corpus:

@@ -17,6 +17,7 @@ from folioreel.corpus.scan import nearest_by_signs
 from folioreel.corpus.store import (
     IndexedBook,
     StoreRecord,
+    passage_file,
     read_record,
     store_folder,
     vector_file,
@@ -95,7 +96,8 @@ class SearchStore:
             InputError: A part of the store is missing or damaged.
         """
         held = {book.id: book for book in corpus.books}
-        self._corpus = corpus
+        self._folder = corpus.folder
+        self._records = held
         self._encoder = encoder
         self._books = [book for book in record.books if _is_held(book, held)]
         self._numbers = {book.id: number for number, book in enumerate(self._books)}
@@ -168,8 +170,9 @@ class SearchStore:
 
     def _describe(self, place: Place, scores: Scores) -> Found:
         book_id, sentence = place
-        book = self._corpus.book(book_id)
-        return Found(book=book.record, passage=book.paragraph(sentence), scores=scores)
+        book = self._records[book_id]
+        file = passage_file(self._folder, self._books[self._numbers[book_id]])
+        return Found(book=book, passage=file.read(book, sentence), scores=scores)
 
     def nearest(self, query: str, count: int) -> dict[Place, float]:
         """The sentences nearest to a query by meaning with their cosines, best first."""
@@ -193,11 +196,13 @@ class SearchStore:
     def _cosines(self, rows: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosines of some rows, which are in order, with a vector of length 1."""
         numbers = np.searchsorted(self._starts, rows, side="right") - 1
-        pieces = []
+        pieces: list[bytes] = []
         for number, group in groupby(range(len(rows)), key=lambda each: int(numbers[each])):
             inside = [int(rows[each] - self._starts[number]) for each in group]
-            pieces.append(self._files[number].read_rows(inside) @ vector)
-        return np.concatenate(pieces)
+            pieces += self._files[number].read_rows(inside)
+        stored = np.frombuffer(b"".join(pieces), dtype=np.int8).reshape(len(rows), len(vector))
+        cosines: NDArray[np.float32] = scale_rows(stored.astype(np.float32)) @ vector
+        return cosines
 
     def _place(self, row: int) -> Place:
         number = int(np.searchsorted(self._starts, row, side="right")) - 1

@@ -3,6 +3,7 @@
 ```
 CORPUS/search/store.json          which books can be found, and by which encoder
 CORPUS/search/vectors/<key>.bin   the sentence vectors of a book     (vectors.py)
+CORPUS/search/passages/<key>.bin  the paragraphs of a book           (passages.py)
 CORPUS/search/words/              the full-text index                (words.py)
 ```
 `store.json` is written last, whole: what it does not name does not count, so that a run which was
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from folioreel import __version__
+from folioreel.corpus.passages import PassageFile
 from folioreel.corpus.vectors import VectorFile
 from folioreel.errors import InputError
 from folioreel.files import write_whole
@@ -77,6 +79,16 @@ def vector_file(corpus: Path, book: IndexedBook, fingerprint: str, units: int) -
     key = hashlib.sha256(f"{book.text_sha256} {fingerprint}".encode()).hexdigest()[:32]
     path = vectors_folder(corpus) / f"{key}.bin"
     return VectorFile(path=path, sentences=book.sentences, units=units)
+
+
+def passages_folder(corpus: Path) -> Path:
+    """Where its paragraphs lie."""
+    return store_folder(corpus) / "passages"
+
+
+def passage_file(corpus: Path, book: IndexedBook) -> PassageFile:
+    """The file of a book's paragraphs: its name says of what text."""
+    return PassageFile(path=passages_folder(corpus) / f"{book.text_sha256[:32]}.bin")
 
 
 def write_record(corpus: Path, record: StoreRecord) -> None:

@@ -14,8 +14,9 @@ row's scale is not kept: only its direction counts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from folioreel.ingest.source import read_bytes
 
 _LARGEST = 127
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_MEND = "index the corpus again to mend it"
+MEND = "index the corpus again to mend it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +50,7 @@ class VectorFile:
 
     def is_whole(self) -> bool:
         """Whether all of it is there, as it was written."""
-        try:
-            data = self.path.read_bytes()
-        except OSError:
-            return False
-        body = memoryview(data)[:-_DIGEST_BYTES]
-        return len(data) == self.size and hashlib.sha256(body).digest() == data[-_DIGEST_BYTES:]
+        return has_digest(self.path, self.size)
 
     def read_signs(self, out: NDArray[np.uint64]) -> None:
         """Read the signs of all sentences into an array: (N, W).
@@ -64,31 +60,30 @@ class VectorFile:
         """
         try:
             if self.path.stat().st_size != self.size:
-                raise InputError(f"is cut short or damaged; {_MEND}", self.path)
+                raise InputError(f"is cut short or damaged; {MEND}", self.path)
             with self.path.open("rb") as file:
                 out[:] = np.fromfile(file, np.uint64, out.size).reshape(out.shape)
         except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror}); {_MEND}", self.path) from error
+            raise InputError(f"cannot be read ({error.strerror}); {MEND}", self.path) from error
 
-    def read_rows(self, rows: Sequence[int]) -> NDArray[np.float32]:
-        """The vectors of some sentences, of length 1 each: (rows, U).
+    def read_rows(self, rows: Iterable[int]) -> list[bytes]:
+        """Some sentences' vectors as they are stored, U bytes each.
 
         Raises:
             InputError: The file is missing or cut short.
         """
         start = self.sentences * 8 * self.words
-        pieces = []
+        found = []
         try:
-            with self.path.open("rb", buffering=0) as file:
+            with FileIO(self.path) as file:
                 for row in rows:
                     file.seek(start + row * self.units)
-                    pieces.append(file.read(self.units))
+                    found.append(file.read(self.units))
         except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror}); {_MEND}", self.path) from error
-        found = np.frombuffer(b"".join(pieces), dtype=np.int8)
-        if len(found) != len(rows) * self.units:
-            raise InputError(f"is cut short or damaged; {_MEND}", self.path)
-        return scale_rows(found.reshape(len(rows), self.units).astype(np.float32))
+            raise InputError(f"cannot be read ({error.strerror}); {MEND}", self.path) from error
+        if any(len(row) != self.units for row in found):
+            raise InputError(f"is cut short or damaged; {MEND}", self.path)
+        return found
 
 
 def pack_vectors(vectors: NDArray[np.float32]) -> bytes:
@@ -97,7 +92,7 @@ def pack_vectors(vectors: NDArray[np.float32]) -> bytes:
     largest[largest == 0] = 1
     rows = np.rint(vectors * (_LARGEST / largest)).astype(np.int8)
     body: bytes = pack_signs(vectors).tobytes() + rows.tobytes()
-    return body + hashlib.sha256(body).digest()
+    return with_digest(body)
 
 
 def unpack_vectors(file: VectorFile) -> NDArray[np.int8]:
@@ -114,6 +109,21 @@ def pack_signs(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
     bits = np.packbits(vectors > 0, axis=1)
     packed[:, : bits.shape[1]] = bits
     return packed.view(np.uint64)
+
+
+def with_digest(body: bytes) -> bytes:
+    """Some bytes and their SHA-256 behind them."""
+    return body + hashlib.sha256(body).digest()
+
+
+def has_digest(path: Path, size: int | None = None) -> bool:
+    """Whether a file is as `with_digest` made it, and as long as it should be."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    body = memoryview(data)[:-_DIGEST_BYTES]
+    return size in (None, len(data)) and hashlib.sha256(body).digest() == data[-_DIGEST_BYTES:]
 
 
 def count_words(units: int) -> int:
