@@ -185,9 +185,12 @@ class Judgements:
         """The judgements in the dataset format; all of it follows from the journal."""
         folder, film = self.folder, self._alignment.film
         text, lines = self._book_lines
-        if not (folder / "film_sentences.tsv").exists():  # the last of three that never change
+        # The first three never change.
+        if not (folder / "book.txt").exists():
             write_text(folder / "book.txt", text)
+        if not (folder / FILM_JSON).exists():
             write_film_json(film, folder / FILM_JSON)
+        if not (folder / "film_sentences.tsv").exists():
             write_text(folder / "film_sentences.tsv", _numbered_lines(film))
         rows = ["\t".join(_GOLD)]
         for moment, judgement in sorted(self.current.items()):
