@@ -15,6 +15,7 @@ from folioreel.train.captioner import (
     CaptionTraining,
     CaptionTrainingConfig,
     fit_captioner,
+    stored_weights,
 )
 
 CPU = torch.device("cpu")
@@ -90,6 +91,20 @@ def test_saved_and_loaded_it_says_the_same(tmp_path):
     (tmp_path / "captioner" / "weights.safetensors").write_bytes(b"broken")
     with pytest.raises(ModelFolderError, match=r"weights\.safetensors is damaged"):
         Captioner.load(tmp_path / "captioner")
+
+
+def test_weights_as_bytes_are_nearly_the_same(tmp_path):
+    network = made_network()
+    stored = stored_weights(network.weights())
+    assert stored["words.weight"].dtype == np.int8
+    captioner = made_captioner(network, weights=stored)
+    captioner.save(tmp_path / "captioner")
+    again = Captioner.load(tmp_path / "captioner")
+    pictures = np.random.default_rng(4).uniform(0, 1, (20, 6)).astype(np.float32)
+    exact = made_captioner(network).caption(pictures)
+    for found, expected in zip(again.caption(pictures), exact, strict=True):
+        assert found.score == pytest.approx(expected.score, abs=0.15)
+    assert again.caption(pictures) == captioner.caption(pictures)
 
 
 def made_lessons():

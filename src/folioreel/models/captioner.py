@@ -1,6 +1,6 @@
 """A sentence for a picture, as users run it: NumPy alone (train/captioner.py is the network).
 
-The folder: `config.json`, `weights.safetensors` in half precision, `vocabulary.txt`, `README.md`.
+The folder: `config.json`, `weights.safetensors`, `vocabulary.txt`, and `README.md`, the card.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class Captioner:
     features: tuple[str, ...]
     """The kinds of frame features that it sees, one after the other."""
     vocabulary: Vocabulary
-    weights: dict[str, NDArray[np.float16]]
+    weights: dict[str, NDArray[Any]]
+    """By name; a table of bytes comes with `<name>.scales`, one for each row."""
     beam: int
     """Sentences that are followed side by side."""
     length_power: float
@@ -122,7 +123,10 @@ class Captioner:
 
     @cached_property
     def _network(self) -> _Network:
-        return _Network({name: value.astype(np.float32) for name, value in self.weights.items()})
+        weights = {name: value.astype(np.float32) for name, value in self.weights.items()}
+        for name in [name for name in weights if f"{name}.scales" in weights]:
+            weights[name] *= weights.pop(f"{name}.scales")[:, None]
+        return _Network(weights)
 
     def _search(self, features: Floats) -> list[Caption]:
         """Beam search over all pictures of a batch at once."""

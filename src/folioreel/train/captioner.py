@@ -25,6 +25,7 @@ from folioreel.models.captioner import caption_tokens
 from folioreel.models.vocabulary import END, PADDING, SPECIAL_TOKENS, UNKNOWN, Vocabulary
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.train.checkpoints import load_checkpoint, save_checkpoint
+from folioreel.train.onnx import quantize_rows
 
 
 def caption_words(captions: Iterable[Sequence[str]], rarest: int = 4) -> Vocabulary:
@@ -123,6 +124,17 @@ class Captioner(nn.Module):
         state["picture.weight"] = state["picture.weight"] / spread
         state["picture.bias"] = state["picture.bias"] - state["picture.weight"] @ centre
         return {name: value.cpu().numpy() for name, value in state.items()}
+
+
+def stored_weights(weights: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[Any]]:
+    """Weights as they are saved: tables as bytes, with a scale for each row."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, values in weights.items():
+        if values.ndim == 2:
+            found[name], found[f"{name}.scales"] = quantize_rows(values)
+        else:
+            found[name] = values
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import onnx
@@ -10,6 +12,7 @@ from torch import Tensor
 
 from folioreel.models.store import EncoderModel, EncoderPart
 from folioreel.models.visual_semantic import ClipMap
+from folioreel.models.visual_semantic import VisualSemantic as Embedding
 from folioreel.models.vocabulary import PADDING, Vocabulary
 from folioreel.train.onnx import (
     lstm_graph,
@@ -75,3 +78,42 @@ def embedding_part(name: str, network: VisualSemantic) -> tuple[EncoderPart, Cli
     rows, scales = quantize_rows(weight)
     clip_map = ClipMap(weight=rows, scales=scales, bias=bias, root=network.config.root)
     return encoder_part(name, graph, reader.words.weight), clip_map
+
+
+def embedding_model(
+    name: str,
+    features: str,
+    networks: Mapping[str, VisualSemantic],
+    student: EncoderModel,
+    report: dict[str, Any],
+    card: str,
+) -> Embedding:
+    """Networks that read with a student's word vectors, as one embedding.
+
+    Args:
+        name: What the embedding is called.
+        features: The kind of frame features that it takes.
+        networks: By the name of their part.
+        student: Comes with the package; its word vectors are not stored once more.
+        report: How they were fitted.
+        card: What the embedding is, in Markdown.
+    """
+    parts = {part: embedding_part(part, network) for part, network in networks.items()}
+    (words,) = student.parts
+    first = next(iter(networks.values()))
+    sentences = EncoderModel(
+        name=name,
+        vocabulary=student.vocabulary,
+        parts=tuple(
+            replace(part, words=words.words, scales=words.scales) for part, _ in parts.values()
+        ),
+        longest=first.config.longest,
+        normalize=True,
+        back_off=student.back_off,
+        training=report,
+        card=card,
+    )
+    clips = tuple(clip_map for _, clip_map in parts.values())
+    return Embedding(
+        name=name, features=features, sentences=sentences, clips=clips, words_of=student.name
+    )
