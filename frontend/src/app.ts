@@ -2,6 +2,7 @@
 
 import { Book } from "./book.ts";
 import { Corrections } from "./corrections.ts";
+import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
 import { hashText, type Kept, readKept, readTheme, type Theme, writeItem } from "./memory.ts";
 import { clamp } from "./order.ts";
@@ -15,8 +16,9 @@ export type Topic =
   | "time" | "moment" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "axes" | "notice";
 
 const SAVE_MS = 1000;
+const PATIENCE_MS = 400;
 
-export class App {
+export class App extends Emitter<Topic> {
   readonly book: Book;
   readonly kept: Kept;
   readonly corrections: Corrections;
@@ -32,13 +34,13 @@ export class App {
   veil = Infinity;
   notice = "";
   momentsOf: Map<number, number[]> = new Map();
-  private readonly listeners = new Map<Topic, (() => void)[]>();
   private readonly key: string;
   private frame = 0;
   private saveTimer = 0;
   private seenMoment: number | null | undefined = undefined;
 
   constructor(readonly payload: Payload) {
+    super();
     this.book = new Book(payload.book);
     const { book, film } = payload;
     const name = [book.title, film.title, book.sentences.length, payload.moments.length].join("\n");
@@ -56,16 +58,6 @@ export class App {
     this.player.seek(time_s);
     this.drawVeil(true);
     addEventListener("pagehide", () => this.save());
-  }
-
-  on(topics: Topic | Topic[], listener: () => void): void {
-    for (const topic of [topics].flat()) {
-      this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
-    }
-  }
-
-  emit(topic: Topic): void {
-    for (const listener of this.listeners.get(topic) ?? []) listener();
   }
 
   /** Says something to the reader, on screen and to screen readers. */
@@ -245,7 +237,7 @@ export class App {
   }
 
   get canUndo(): boolean {
-    return this.corrections.count > 0;
+    return this.corrections.canUndo;
   }
 
   /** Says that the current moment's link, as it is shown, is right. */
@@ -274,8 +266,15 @@ export class App {
     return this.revise(this.corrections.add({ moment: this.moment, verdict, sentence }, done));
   }
 
+  /** Makes judgements that were made elsewhere. */
+  async judgeAll(judgements: Judgement[], done: string): Promise<void> {
+    for (const judgement of judgements) await this.revise(this.corrections.add(judgement, done));
+  }
+
   private async revise(outcome: Promise<string>): Promise<void> {
+    const timer = setTimeout(() => this.say("Solving again around it …"), PATIENCE_MS);
     const words = await outcome;
+    clearTimeout(timer);
     this.drawVeil(true);
     this.say(words);
   }

@@ -3,17 +3,35 @@
 import { countUpTo } from "./order.ts";
 import type { Payload } from "./payload.ts";
 
+/** A paragraph of more sentences is shown in pieces, so that a book without any stays quick. */
+const LONGEST = 100;
+
 export class Book {
   readonly title: string;
   readonly sentences: string[];
   readonly paragraphs: number[];
   readonly chapters: { title: string; paragraph: number }[];
+  /** First sentence of each block: a paragraph, or a piece of an endless one. */
+  readonly blocks: number[];
 
   constructor(book: Payload["book"]) {
     this.title = book.title;
     this.sentences = book.sentences;
     this.paragraphs = book.paragraphs;
     this.chapters = book.chapters;
+    this.blocks = book.paragraphs.flatMap((first, p) => {
+      const length = (book.paragraphs[p + 1] ?? book.sentences.length) - first;
+      return Array.from({ length: Math.ceil(length / LONGEST) }, (_, k) => first + k * LONGEST);
+    });
+  }
+
+  blockOf(sentence: number): number {
+    return countUpTo(this.blocks.length, (b) => this.blocks[b], sentence) - 1;
+  }
+
+  /** First sentence of a block and the first of the next. */
+  sentencesOfBlock(block: number): [number, number] {
+    return [this.blocks[block], this.blocks[block + 1] ?? this.sentences.length];
   }
 
   /** First sentence of a paragraph and the first of the next. */

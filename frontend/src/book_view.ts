@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, icon, isStill } from "./dom.ts";
 import { clamp } from "./order.ts";
-import { decorate, makeParagraph, sentencesIn } from "./paragraph_view.ts";
+import { decorate, makeBlock, sentencesIn } from "./paragraph_view.ts";
 import { VirtualList } from "./virtual_list.ts";
 
 /** Where the current sentence comes to stand, and where it may stand, as shares of the height. */
@@ -38,7 +38,7 @@ export class BookView {
       { class: "book-scroll", tabindex: 0, role: "region", "aria-label": "Text of the book" },
       this.sheet,
     );
-    this.list = new VirtualList(this.scroller, this.sheet, this.tail, (p) => makeParagraph(app, p));
+    this.list = new VirtualList(this.scroller, this.sheet, this.tail, (block) => makeBlock(app, block));
     this.back = element(
       "button",
       { type: "button", class: "back-button", hidden: true, click: () => this.comeBack() },
@@ -72,15 +72,14 @@ export class BookView {
     this.showBack();
   }
 
-  /** Paragraphs that may be shown. */
+  /** Blocks that may be shown. */
   private get count(): number {
     const { book, veil } = this.app;
-    if (veil < 0) return 0;
-    return veil >= book.sentences.length ? book.paragraphs.length : book.paragraphOf(veil) + 1;
+    return veil < 0 ? 0 : book.blockOf(Math.min(veil, book.sentences.length - 1)) + 1;
   }
 
   private reset(): void {
-    this.tail.hidden = this.count === this.app.book.paragraphs.length;
+    this.tail.hidden = this.app.veil === Infinity;
     const isPickFocused = document.activeElement?.matches(".sentence.picked");
     this.list.reset(this.estimates());
     if (isPickFocused && this.app.picked !== null) {
@@ -95,12 +94,12 @@ export class BookView {
     const font_px = parseFloat(style.fontSize);
     const line_px = parseFloat(style.lineHeight);
     const perLine = Math.max(10, this.sheet.clientWidth / (font_px * 0.45));
-    const heads = new Set(book.chapters.map((chapter) => chapter.paragraph));
-    return Array.from({ length: this.count }, (_, p) => {
-      const [first, end] = book.sentencesOf(p);
+    const heads = new Set(book.chapters.map((chapter) => book.paragraphs[chapter.paragraph]));
+    return Array.from({ length: this.count }, (_, block) => {
+      const [first, end] = book.sentencesOfBlock(block);
       let characters = 0;
       for (let j = first; j < end; j++) characters += book.sentences[j].length + 1;
-      return Math.ceil(characters / perLine) * line_px + (heads.has(p) ? HEAD_PX : 0);
+      return Math.ceil(characters / perLine) * line_px + (heads.has(first) ? HEAD_PX : 0);
     });
   }
 
@@ -148,7 +147,7 @@ export class BookView {
 
   /** The element of a sentence, if it is in the document. */
   sentenceElement(sentence: number): HTMLElement | null {
-    const item = this.list.items.get(this.app.book.paragraphOf(sentence));
+    const item = this.list.items.get(this.app.book.blockOf(sentence));
     if (!item) return null;
     return sentencesIn(item).find((span) => Number(span.dataset.sentence) === sentence) ?? null;
   }
@@ -156,7 +155,7 @@ export class BookView {
   /** The top of a sentence below the scroller's top: exact where it is rendered, estimated where not. */
   private distanceTo(sentence: number): number {
     const span = this.sentenceElement(sentence);
-    if (!span) return this.list.heights.before(this.app.book.paragraphOf(sentence)) - this.list.top_px;
+    if (!span) return this.list.heights.before(this.app.book.blockOf(sentence)) - this.list.top_px;
     // A sentence may start at the end of a line: its first line counts.
     const first = span.getClientRects()[0] ?? span.getBoundingClientRect();
     return first.top - this.scroller.getBoundingClientRect().top;
@@ -238,7 +237,7 @@ export class BookView {
   /** Picks the sentence after or before the picked one (or the current one) and focuses it. */
   pickNext(step: 1 | -1): void {
     const { app } = this;
-    const top = app.book.sentencesOf(this.list.first)[0] - step;
+    const top = app.book.blocks[this.list.first] - step;
     const from = app.picked ?? app.link?.sentence ?? top;
     const last = Math.min(app.book.sentences.length - 1, app.veil);
     if (last >= 0) this.pickAt(clamp(from + step, 0, last));

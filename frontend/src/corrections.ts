@@ -7,12 +7,16 @@ import { counted } from "./words.ts";
 export class Corrections {
   readonly links: PageLink[];
   judged = new Map<number, Judgement>();
-  /** How many judgements can be undone. */
-  count = 0;
+  private count = 0;
+  /** Judgements that are on their way. */
+  private pending = 0;
   private readonly judge: Judge;
+  /** What the reader should know of the first judgement. */
+  private caution: string;
 
   constructor(payload: Payload, key: string) {
     this.links = [...payload.links];
+    this.caution = payload.server ? "" : " In this file a judgement changes its own link alone, and stays in this browser.";
     if (payload.server) {
       this.judge = new ServerJudge(payload.server, payload.revision);
       this.setJudgements(payload.judgements);
@@ -23,9 +27,15 @@ export class Corrections {
     }
   }
 
+  get canUndo(): boolean {
+    return this.count + this.pending > 0;
+  }
+
   /** Keeps a judgement; returns what to tell the reader. */
   add(judgement: Judgement, done: string): Promise<string> {
-    return this.revise(this.judge.judge(judgement), judgement.moment, done);
+    const { caution } = this;
+    this.caution = "";
+    return this.revise(this.judge.judge(judgement), judgement.moment, done + caution);
   }
 
   /** Takes the last judgement back; returns what to tell the reader. */
@@ -35,6 +45,7 @@ export class Corrections {
   }
 
   private async revise(answer: Promise<Revised>, moment: number, done: string): Promise<string> {
+    this.pending += 1;
     try {
       const revised = await answer;
       this.apply(revised);
@@ -44,6 +55,8 @@ export class Corrections {
       if (!(error instanceof JudgeError)) throw error;
       if (error.revised) this.apply(error.revised);
       return error.message;
+    } finally {
+      this.pending -= 1;
     }
   }
 

@@ -29,20 +29,29 @@ export function judgedLink(link: PageLink, judgement: Judgement): PageLink {
 
 /** Keeps judgements in a plain file beside the alignment, and solves the chain again. */
 export class ServerJudge implements Judge {
+  /** One after the other: each must know the revision that the one before it made. */
+  private last: Promise<unknown> = Promise.resolve();
+
   constructor(
     private readonly server: Server,
     private revision: number,
   ) {}
 
   judge(judgement: Judgement): Promise<Revised> {
-    return this.post(this.server.judge, { revision: this.revision, judgement });
+    return this.queue(this.server.judge, { judgement });
   }
 
   undo(): Promise<Revised> {
-    return this.post(this.server.undo, { revision: this.revision });
+    return this.queue(this.server.undo, {});
   }
 
-  private async post(address: string, body: unknown): Promise<Revised> {
+  private queue(address: string, body: object): Promise<Revised> {
+    const answer = this.last.then(() => this.post(address, { ...body, revision: this.revision }));
+    this.last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  private async post(address: string, body: object): Promise<Revised> {
     let response: Response;
     try {
       response = await fetch(address, {

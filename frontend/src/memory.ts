@@ -7,7 +7,7 @@ export interface Kept {
   threshold: number;
   hidesSpoilers: boolean;
   seen_s: number;
-  /** The paragraph at the top of the book, where the reader had scrolled away. */
+  /** The block at the top of the book, where the reader had scrolled away. */
   awayAt: number | null;
   hasLetterKeys: boolean;
   rate: number;

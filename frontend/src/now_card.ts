@@ -2,6 +2,7 @@
 
 import type { App } from "./app.ts";
 import { element, icon, type Icon, iconButton } from "./dom.ts";
+import { loadJudgements, saveJudgements } from "./judgement_file.ts";
 import { percent, sureness } from "./words.ts";
 
 function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
@@ -17,14 +18,17 @@ export class NowCard {
   private readonly reject: HTMLButtonElement;
   private readonly here: HTMLButtonElement;
   private readonly undo: HTMLButtonElement;
-  private readonly save: HTMLButtonElement;
+  private readonly file: HTMLButtonElement;
 
   constructor(private readonly app: App) {
     this.confirm = action("check", "Right", "This link is right (Y)", () => void app.confirm());
     this.reject = action("cross", "Not in the book", "This moment is not in the book (X)", () => void app.reject());
     this.here = action("link", "Link here", "Link this moment to the picked sentence (L)", () => void app.linkTo(app.picked));
     this.undo = iconButton("undo", "Undo (U)", () => void app.undo());
-    this.save = iconButton("save", "Save judgements as a file", () => this.saveFile());
+    // The one-file page gives judgements out as a file, the served page takes them in.
+    this.file = app.payload.server
+      ? iconButton("load", "Load judgements from a file", () => loadJudgements(app))
+      : iconButton("save", "Save judgements as a file", () => saveJudgements(app));
     const actions = element(
       "div",
       { class: "actions", role: "group", "aria-label": "Correct this link" },
@@ -32,7 +36,7 @@ export class NowCard {
       this.reject,
       this.here,
       this.undo,
-      this.save,
+      this.file,
     );
     const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure));
     this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions);
@@ -55,7 +59,7 @@ export class NowCard {
     this.reject.disabled = link === null;
     this.here.disabled = link === null || app.picked === null;
     this.undo.disabled = !app.canUndo;
-    this.save.hidden = app.payload.server !== null || !app.canUndo;
+    this.file.disabled = app.payload.server === null && !app.canUndo;
   }
 
   private absence(isHidden: boolean): string {
@@ -77,22 +81,5 @@ export class NowCard {
     const silent = app.payload.moments[app.moment].text === "" ? ", nobody speaks" : "";
     if (!link.in_book) return `Best guess ${percent(link.score)}${silent}`;
     return `${sureness(link.score)}, ${percent(link.score)}${silent}`;
-  }
-
-  /** The judgements of the one-file page, as a file for the reader to keep. */
-  private saveFile(): void {
-    const { payload, judged } = this.app;
-    const judgements = [...judged.values()].sort((a, b) => a.moment - b.moment);
-    const file = {
-      format: "folioreel-judgements",
-      version: 1,
-      book: payload.book.title,
-      film: payload.film.title,
-      judgements,
-    };
-    const blob = new Blob([`${JSON.stringify(file, null, 1)}\n`], { type: "application/json" });
-    const link = element("a", { href: URL.createObjectURL(blob), download: "judgements.json" });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 }

@@ -1,4 +1,4 @@
-// One paragraph of the book as elements, with its chapter head and the time of its first link.
+// One paragraph of the book (or a piece of a very long one) as elements, with its chapter head and the time of its first link.
 
 import type { App } from "./app.ts";
 import { element } from "./dom.ts";
@@ -10,10 +10,13 @@ export function splitTitle(title: string): [string | null, string] {
   return parts ? [parts[1], parts[2]] : [null, title];
 }
 
-function head(app: App, paragraph: number): HTMLElement[] {
+/** The book's title and the chapter's, where they stand before a sentence. */
+function headsBefore(app: App, sentence: number): HTMLElement[] {
   const { book } = app;
+  const paragraph = book.paragraphOf(sentence);
   const heads: HTMLElement[] = [];
-  if (paragraph === 0 && book.title) heads.push(element("h1", { class: "title" }, book.title));
+  if (book.paragraphs[paragraph] !== sentence) return heads;
+  if (sentence === 0 && book.title) heads.push(element("h1", { class: "title" }, book.title));
   const chapter = book.chapterOf(paragraph);
   if (chapter !== null && book.chapters[chapter].paragraph === paragraph) {
     const [label, title] = splitTitle(book.chapterTitle(chapter));
@@ -22,14 +25,14 @@ function head(app: App, paragraph: number): HTMLElement[] {
   return heads;
 }
 
-/** A paragraph's element; sentences beyond the veil are left out of it. */
-export function makeParagraph(app: App, paragraph: number): HTMLElement {
-  const text = element("p");
-  const [first, end] = app.book.sentencesOf(paragraph);
+/** A block's element; sentences beyond the veil are left out of it. */
+export function makeBlock(app: App, block: number): HTMLElement {
+  const text = element("p", { dir: "auto" });
+  const [first, end] = app.book.sentencesOfBlock(block);
   for (let j = first; j < Math.min(end, app.veil + 1); j++) {
     text.append(element("span", { class: "sentence", "data-sentence": j }, app.book.sentences[j]), " ");
   }
-  const item = element("div", { class: "item", "data-paragraph": paragraph }, ...head(app, paragraph), text);
+  const item = element("div", { class: "item" }, ...headsBefore(app, first), text);
   decorate(app, item);
   return item;
 }

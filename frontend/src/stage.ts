@@ -140,10 +140,12 @@ export class Stage {
 
   private showPlayer(): void {
     const { isPlaying, rate } = this.app.player;
-    setIcon(this.playButton, isPlaying ? "pause" : "play");
     const label = isPlaying ? "Pause (space)" : "Play (space)";
-    this.playButton.setAttribute("aria-label", label);
-    this.playButton.title = label;
+    if (this.playButton.title !== label) {
+      setIcon(this.playButton, isPlaying ? "pause" : "play");
+      this.playButton.setAttribute("aria-label", label);
+      this.playButton.title = label;
+    }
     if (![...this.rate.options].some((option) => Number(option.value) === rate)) {
       this.rate.append(element("option", { value: rate }, `${rate}×`));
     }

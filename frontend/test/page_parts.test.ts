@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgedLink, LocalJudge } from "../src/judge.ts";
+import { Book } from "../src/book.ts";
+import { judgedLink, LocalJudge, ServerJudge } from "../src/judge.ts";
+import { judgementFile, readJudgementFile } from "../src/judgement_file.ts";
 import { hashText } from "../src/memory.ts";
 import { ClockPlayer } from "../src/player.ts";
 import { Axis } from "../src/scale.ts";
@@ -71,6 +73,49 @@ test("a judgement in the one-file page changes its own link, and undo brings bac
   assert.deepEqual((await judge.undo()).links, [[0, links[0]]]);
   assert.deepEqual((await judge.undo()).links, []);
   assert.deepEqual(judgedLink(links[0], { moment: 0, verdict: "none", sentence: null }), { sentence: 1, score: 0, in_book: false });
+});
+
+test("judgements made faster than they are answered go one after the other", async () => {
+  const revisions: number[] = [];
+  Object.assign(globalThis, {
+    fetch: async (_: string, request: { body: string }) => {
+      const { revision } = JSON.parse(request.body);
+      await new Promise((done) => setTimeout(done, 5));
+      revisions.push(revision);
+      return { ok: true, status: 200, json: async () => ({ revision: revision + 1, judgements: [], links: [] }) };
+    },
+  });
+  const judge = new ServerJudge({ video: null, judge: "judge", undo: "undo" }, 7);
+  const judgement = { moment: 0, verdict: "none" as const, sentence: null };
+  await Promise.all([judge.judge(judgement), judge.undo(), judge.judge(judgement)]);
+  assert.deepEqual(revisions, [7, 8, 9]);
+});
+
+test("a file of judgements is read back, and only for its own book and film", () => {
+  const payload = {
+    book: { title: "B", sentences: ["a", "b"] },
+    film: { title: "F" },
+    moments: [{}, {}, {}],
+  } as never;
+  const judged = new Map([
+    [2, { moment: 2, verdict: "none" as const, sentence: null }],
+    [0, { moment: 0, verdict: "match" as const, sentence: 1 }],
+  ]);
+  const text = judgementFile(payload, judged);
+  assert.deepEqual(readJudgementFile(text, payload), [judged.get(0), judged.get(2)]);
+  const other = { ...(payload as object), moments: [{}, {}] } as never;
+  for (const [wrong, where] of [[text, other], ["", payload], ["[]", payload], [text.slice(0, 60), payload]] as const) {
+    assert.equal(readJudgementFile(wrong, where), null);
+  }
+});
+
+test("a paragraph without an end is shown in pieces", () => {
+  const sentences = Array.from({ length: 350 }, () => "x");
+  const book = new Book({ title: "", sentences, paragraphs: [0, 3, 340], chapters: [] });
+  assert.deepEqual(book.blocks, [0, 3, 103, 203, 303, 340]);
+  assert.deepEqual(book.sentencesOfBlock(3), [203, 303]);
+  assert.deepEqual(book.sentencesOfBlock(5), [340, 350]);
+  assert.deepEqual([0, 2, 3, 202, 349].map((j) => book.blockOf(j)), [0, 0, 1, 2, 5]);
 });
 
 test("numbers are said as a reader says them", () => {

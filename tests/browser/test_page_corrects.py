@@ -4,10 +4,14 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 from made_pages import make_alignment, serving
 from made_payloads import small_payload
+
+from folioreel.export.alignment_reader import open_alignment
+from folioreel.export.page_html import write_page
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +141,44 @@ def test_two_windows_one_of_them_behind(served):
     other.get_by_text("You said so").wait_for()
     other.keyboard.press("u")
     other.get_by_role("button", name="Undo", disabled=True).wait_for()
+
+
+def test_judgements_faster_than_the_server_answers_are_all_kept(served):
+    page, result = served
+    page.keyboard.press("n")
+    page.keyboard.press("x")
+    for key in "uxux":
+        page.keyboard.press(key)
+    journal = result / "judged" / "journal.jsonl"
+    deadline = time.monotonic() + 10
+    while not journal.exists() or len(journal.read_text("utf-8").splitlines()) < 6:
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(50)
+    assert [entry["do"] for entry in judged(result)[1:]] == "judge undo judge undo judge".split()
+    page.get_by_text("You said so").wait_for()
+
+
+def test_judgements_saved_from_the_one_file_page_are_loaded_into_the_served_one(
+    served, new_page, tmp_path
+):
+    page, result = served
+    alone = new_page()
+    write_page(open_alignment(result / "alignment.json"), tmp_path / "page.html")
+    alone.goto((tmp_path / "page.html").as_uri())
+    for key in "nx":
+        alone.keyboard.press(key)
+    alone.get_by_text("In this file a judgement changes its own link alone").wait_for()
+    with alone.expect_download() as download:
+        alone.get_by_role("button", name="Save judgements").click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Load judgements").click()
+    chooser.value.set_files(download.value.path())
+    page.get_by_text("1 judgement loaded.").wait_for()
+    assert judged(result)[-1]["judgement"]["verdict"] == "none"
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Load judgements").click()
+    chooser.value.set_files(result / "alignment.json")
+    page.get_by_text("This is no file of judgements").wait_for()
 
 
 def test_the_command_itself_and_what_the_page_says_when_it_has_ended(

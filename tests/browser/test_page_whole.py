@@ -117,6 +117,18 @@ def test_going_anywhere_in_a_long_book_ends_on_the_very_sentence(large):
         assert view["y"] <= box["y"] <= view["y"] + view["height"] - 20
 
 
+def test_a_long_book_without_paragraphs_keeps_the_document_small(new_page, write_page):
+    payload = large_payload()
+    payload["book"] |= {"paragraphs": [0], "chapters": []}
+    page = new_page()
+    page.goto(write_page(payload))
+    assert page.locator(".sentence").count() < 600
+    page.get_by_role("combobox", name="Search").fill("sentence 9000 speaks")
+    page.keyboard.press("Enter")
+    box = page.locator(".sentence[data-sentence='9000']").bounding_box()
+    assert 0 < box["y"] < 900
+
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & “<b>bold</b>”"
 
 
