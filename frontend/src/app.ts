@@ -266,11 +266,6 @@ export class App extends Emitter<Topic> {
     return this.revise(this.corrections.add({ moment: this.moment, verdict, sentence }, done));
   }
 
-  /** Makes judgements that were made elsewhere. */
-  async judgeAll(judgements: Judgement[], done: string): Promise<void> {
-    for (const judgement of judgements) await this.revise(this.corrections.add(judgement, done));
-  }
-
   private async revise(outcome: Promise<string>): Promise<void> {
     const timer = setTimeout(() => this.say("Solving again around it …"), PATIENCE_MS);
     const words = await outcome;

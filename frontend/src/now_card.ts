@@ -2,7 +2,7 @@
 
 import type { App } from "./app.ts";
 import { element, icon, type Icon, iconButton } from "./dom.ts";
-import { loadJudgements, saveJudgements } from "./judgement_file.ts";
+import { judgementFile, saveFile } from "./judgement_file.ts";
 import { percent, sureness } from "./words.ts";
 
 function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
@@ -18,17 +18,17 @@ export class NowCard {
   private readonly reject: HTMLButtonElement;
   private readonly here: HTMLButtonElement;
   private readonly undo: HTMLButtonElement;
-  private readonly file: HTMLButtonElement;
+  private readonly save: HTMLButtonElement;
 
   constructor(private readonly app: App) {
     this.confirm = action("check", "Right", "This link is right (Y)", () => void app.confirm());
     this.reject = action("cross", "Not in the book", "This moment is not in the book (X)", () => void app.reject());
     this.here = action("link", "Link here", "Link this moment to the picked sentence (L)", () => void app.linkTo(app.picked));
     this.undo = iconButton("undo", "Undo (U)", () => void app.undo());
-    // The one-file page gives judgements out as a file, the served page takes them in.
-    this.file = app.payload.server
-      ? iconButton("load", "Load judgements from a file", () => loadJudgements(app))
-      : iconButton("save", "Save judgements as a file", () => saveJudgements(app));
+    this.save = iconButton("save", "Save judgements as a file", () =>
+      saveFile(judgementFile(app.payload, app.judged), "judgements.json"),
+    );
+    this.save.hidden = app.payload.server !== null;
     const actions = element(
       "div",
       { class: "actions", role: "group", "aria-label": "Correct this link" },
@@ -36,7 +36,7 @@ export class NowCard {
       this.reject,
       this.here,
       this.undo,
-      this.file,
+      this.save,
     );
     const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure));
     this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions);
@@ -59,7 +59,7 @@ export class NowCard {
     this.reject.disabled = link === null;
     this.here.disabled = link === null || app.picked === null;
     this.undo.disabled = !app.canUndo;
-    this.file.disabled = app.payload.server === null && !app.canUndo;
+    this.save.disabled = !app.canUndo;
   }
 
   private absence(isHidden: boolean): string {

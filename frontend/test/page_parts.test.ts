@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Book } from "../src/book.ts";
 import { judgedLink, LocalJudge, ServerJudge } from "../src/judge.ts";
-import { judgementFile, readJudgementFile } from "../src/judgement_file.ts";
 import { hashText } from "../src/memory.ts";
 import { ClockPlayer } from "../src/player.ts";
 import { Axis } from "../src/scale.ts";
@@ -89,24 +88,6 @@ test("judgements made faster than they are answered go one after the other", asy
   const judgement = { moment: 0, verdict: "none" as const, sentence: null };
   await Promise.all([judge.judge(judgement), judge.undo(), judge.judge(judgement)]);
   assert.deepEqual(revisions, [7, 8, 9]);
-});
-
-test("a file of judgements is read back, and only for its own book and film", () => {
-  const payload = {
-    book: { title: "B", sentences: ["a", "b"] },
-    film: { title: "F" },
-    moments: [{}, {}, {}],
-  } as never;
-  const judged = new Map([
-    [2, { moment: 2, verdict: "none" as const, sentence: null }],
-    [0, { moment: 0, verdict: "match" as const, sentence: 1 }],
-  ]);
-  const text = judgementFile(payload, judged);
-  assert.deepEqual(readJudgementFile(text, payload), [judged.get(0), judged.get(2)]);
-  const other = { ...(payload as object), moments: [{}, {}] } as never;
-  for (const [wrong, where] of [[text, other], ["", payload], ["[]", payload], [text.slice(0, 60), payload]] as const) {
-    assert.equal(readJudgementFile(wrong, where), null);
-  }
 });
 
 test("a paragraph without an end is shown in pieces", () => {

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from made_pages import make_alignment, serving
+from made_pages import make_alignment, open_session, serving
 from made_payloads import small_payload
 
 from folioreel.export.alignment_reader import open_alignment
@@ -158,27 +158,20 @@ def test_judgements_faster_than_the_server_answers_are_all_kept(served):
     page.get_by_text("You said so").wait_for()
 
 
-def test_judgements_saved_from_the_one_file_page_are_loaded_into_the_served_one(
-    served, new_page, tmp_path
-):
-    page, result = served
-    alone = new_page()
+def test_judgements_saved_from_the_one_file_page_are_taken_over(aligned, tmp_path, new_page):
+    shutil.copytree(aligned, tmp_path / "pair")
+    result = tmp_path / "pair" / "result"
     write_page(open_alignment(result / "alignment.json"), tmp_path / "page.html")
-    alone.goto((tmp_path / "page.html").as_uri())
+    page = new_page()
+    page.goto((tmp_path / "page.html").as_uri())
     for key in "nx":
-        alone.keyboard.press(key)
-    alone.get_by_text("In this file a judgement changes its own link alone").wait_for()
-    with alone.expect_download() as download:
-        alone.get_by_role("button", name="Save judgements").click()
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Load judgements").click()
-    chooser.value.set_files(download.value.path())
-    page.get_by_text("1 judgement loaded.").wait_for()
-    assert judged(result)[-1]["judgement"]["verdict"] == "none"
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Load judgements").click()
-    chooser.value.set_files(result / "alignment.json")
-    page.get_by_text("This is no file of judgements").wait_for()
+        page.keyboard.press(key)
+    page.get_by_text("In this file a judgement changes its own link alone").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save judgements").click()
+    download.value.save_as(tmp_path / "judgements.json")
+    assert open_session(result).take(tmp_path / "judgements.json") == 1
+    assert judged(result)[-1]["judgement"] == {"moment": 0, "verdict": "none", "sentence": None}
 
 
 def test_the_command_itself_and_what_the_page_says_when_it_has_ended(
