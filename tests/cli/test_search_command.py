@@ -45,6 +45,13 @@ def test_the_words_need_no_quotes(corpus):
     assert second.strip().startswith("One night the strongbox was empty.")
 
 
+def test_words_of_another_language_are_named(corpus):
+    result = run("corpus", "search", "le fantôme of the gallery", "--corpus", corpus)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("in no sentence: le, fantôme; is it spelt")
+    assert run("corpus", "search", "the gallery", "--corpus", corpus).stderr == ""
+
+
 def test_json(corpus):
     result = run("corpus", "search", "a ghost", "--corpus", corpus, "--count", 2, "--json")
     rows = json.loads(result.stdout)

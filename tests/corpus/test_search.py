@@ -119,6 +119,12 @@ def test_queries_that_cannot_be_answered(store: SearchStore, tmp_path: Path) -> 
         store.search("night", by="luck")  # type: ignore[arg-type]
 
 
+def test_words_that_no_book_has(store: SearchStore) -> None:
+    query = "Où est le capitaine? The captain, xylofone, GHOSTS, the captain’s guineas"
+    assert store.missing_words(query) == ["où", "est", "le", "capitaine", "xylofone"]
+    assert store.missing_words("the ghost") == []
+
+
 def test_a_corpus_in_several_scripts(tmp_path: Path) -> None:
     library = write_tales(tmp_path / "library")
     (library / "russian.txt").write_text(RUSSIAN, encoding="utf-8")

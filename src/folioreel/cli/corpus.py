@@ -149,7 +149,15 @@ def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bo
             f"run: folioreel corpus index {folder}",
             err=True,
         )
-    found = store.search(" ".join(query), count, by)
+    asked = " ".join(query)
+    found = store.search(asked, count, by)
+    missing = store.missing_words(asked)
+    if missing:
+        click.echo(
+            f"in no sentence: {', '.join(missing)}; is it spelt as in the books, and in their "
+            "language?",
+            err=True,
+        )
     if as_json:
         show_json([answer.to_dict() for answer in found])
         return

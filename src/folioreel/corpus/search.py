@@ -174,6 +174,14 @@ class SearchStore:
         file = passage_file(self._folder, self._books[self._numbers[book_id]])
         return Found(book=book, passage=file.read(book, sentence), scores=scores)
 
+    def missing_words(self, query: str) -> list[str]:
+        """The words of a query that no sentence has: misspelt, or of another language."""
+        return [
+            word
+            for word in dict.fromkeys(tokenize(query))
+            if not any(map(self._words.count_sentences, self._words.split(word)))
+        ]
+
     def nearest(self, query: str, count: int) -> dict[Place, float]:
         """The sentences nearest to a query by meaning with their cosines, best first."""
         vector = scale_rows(self._encoder.encode([query]))[0]
