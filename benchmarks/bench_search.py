@@ -174,7 +174,7 @@ def choose_queries(folder: Path, dataset: Path | None, count: int) -> list[str]:
         lines = [line.text for pair in find_pairs(dataset) for line in load_pair(pair).spoken]
         texts = [line for line in lines if len(line.split()) >= 3]
     else:
-        texts = [each.text for each in open_corpus(folder).read_books().__next__().sentences()]
+        texts = [each.text for each in next(open_corpus(folder).read_books()).sentences()]
         texts = [text for text in texts if len(text.split()) >= 6]
         texts = [" ".join(w for k, w in enumerate(t.split()) if k % 3 != 2) for t in texts]
     return [texts[k] for k in rng.choice(len(texts), min(count, len(texts)), replace=False)]
