@@ -129,3 +129,21 @@ def test_retrieve_from_nothing(tmp_path):
     result = run("retrieve", FILM, "--books", tmp_path)
     assert result.exit_code == 1
     assert "holds no book" in result.stderr
+
+
+def test_borrow(tmp_path):
+    for seed in range(2):
+        novel = make_novel(seed, words=2000, author=seed)
+        novel += f"\n\nThe {seed} baker had sold all his bread by noon, Mr. Catchpole said.\n"
+        (tmp_path / f"novel-{seed}.txt").write_text(novel, encoding="utf-8")
+    shutil.copy(BOOK, tmp_path / "own.txt")
+    options = ("--books", tmp_path, "--without", "own.txt", "--workers", 1, "--count", 3)
+    rows = json.loads(run("borrow", FILM, *options, "--json").stdout)
+    assert len(rows) == 3
+    assert all(row["book"].startswith("novel-") for row in rows)
+    assert any("sold all his bread" in row["passage"]["text"] for row in rows)
+    shown = run("borrow", FILM, *options).stdout
+    assert all(f"  {row['book']}, " in shown for row in rows)
+    wrong = run("borrow", FILM, "--books", tmp_path, "--without", "nothing.txt")
+    assert wrong.exit_code == 1
+    assert "no book nothing.txt to leave out" in wrong.stderr

@@ -49,6 +49,7 @@ for _command in (
     align.align_many,
     align.demo,
     align.inspect,
+    books.borrow,
     books.retrieve,
     describe.describe,
     corpus.corpus,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from folioreel.cli.options import FILE, json_option
+from folioreel.cli.options import FILE, engine_option, json_option, workers_option
 from folioreel.cli.output import (
     ProgressBars,
     resumable,
@@ -20,8 +21,11 @@ from folioreel.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from folioreel.apps.borrow import Loan
     from folioreel.apps.retrieve import Retrieval
     from folioreel.engines.batch import EngineName
+
+_WIDTH = 88
 
 books_option = click.option(
     "--books",
@@ -46,14 +50,8 @@ subtitles_option = click.option(
     metavar="N",
     help="How many books, the likeliest by words and names, are aligned in full.",
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="Where the work is done: on the cores here, or on a Ray cluster.",
-)
-@click.option("--workers", type=int, metavar="N", help="Processes; one a core if not given.")
+@engine_option
+@workers_option
 @json_option
 def retrieve(
     film: Path,
@@ -84,6 +82,81 @@ def retrieve(
     else:
         _show_retrieval(retrieval)
     show_failures(retrieval.failures)
+
+
+@click.command()
+@click.argument("film", type=FILE)
+@books_option
+@subtitles_option
+@click.option(
+    "--shortlist",
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="How many books, the likeliest by words and names, lend their lines.",
+)
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="PATH",
+    help="A book in the folder to leave out, such as the film's own; may be given again.",
+)
+@click.option("--count", default=20, show_default=True, metavar="N", help="Show the best N.")
+@click.option("--no-pictures", is_flag=True, help="Do not decode the video: dialogue alone.")
+@engine_option
+@workers_option
+@json_option
+def borrow(
+    film: Path,
+    books: Path,
+    subtitles: str | None,
+    shortlist: int,
+    without: tuple[str, ...],
+    count: int,
+    no_pictures: bool,
+    engine: EngineName,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Tell FILM with passages of other books, none of them twice.
+
+    \b
+    folioreel borrow film.mkv --books library/
+    folioreel borrow film.srt --books library/ --without novel.epub --count 50 --json
+    """
+    from folioreel.align.aligner import Aligner
+    from folioreel.apps.borrow import BorrowConfig
+    from folioreel.apps.borrow import borrow as find_loans
+    from folioreel.ingest.film import load_film
+
+    aligner = Aligner.load()
+    config = BorrowConfig(shortlist=shortlist, without=without, engine=engine, workers=workers)
+    with resumable("the books read so far"), ProgressBars() as progress:
+        read_film = load_film(
+            film,
+            subtitles=subtitles,
+            shots=not no_pictures,
+            progress=progress,
+            encoder=None if no_pictures else aligner.frame_features(),
+        )
+        show_notes(film, read_film.notes)
+        borrowing = find_loans(read_film, books, config, progress, aligner)
+    loans = borrowing.best(count)
+    if as_json:
+        show_json([asdict(loan) for loan in loans])
+    else:
+        for loan in loans:
+            _show_loan(loan)
+    show_failures(borrowing.failures)
+
+
+def _show_loan(loan: Loan) -> None:
+    from folioreel.apps.contact_sheet import show_clock
+
+    place = ", ".join(filter(None, (loan.book, loan.passage.chapter, loan.passage.place)))
+    show_line(f"{show_clock(loan.start_s)}  {loan.said or '(nobody speaks)'}")
+    show_line(textwrap.indent(textwrap.fill(loan.passage.text, _WIDTH), "> "))
+    show_line(f"  {place} ({loan.score:.0%})\n")
 
 
 def _show_retrieval(retrieval: Retrieval) -> None:
