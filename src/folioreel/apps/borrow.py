@@ -59,7 +59,7 @@ class Loan:
     kind: Kind
     said: str
     score: float
-    """How much like a rendering it is, from 0 to 1; each moment by itself."""
+    """The log odds that it renders the moment, were the film made from that book."""
     book: str
     """Its path in the folder."""
     passage: Passage
@@ -251,7 +251,7 @@ def _loan(film: Film, path: str, offer: _Offer) -> Loan:
         end_s=moment.end_s,
         kind=moment.kind,
         said=moment.text,
-        score=float(1 / (1 + np.exp(-offer.score))),
+        score=offer.score,
         book=path,
         passage=offer.passage,
     )

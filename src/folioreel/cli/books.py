@@ -156,7 +156,7 @@ def _show_loan(loan: Loan) -> None:
     place = ", ".join(filter(None, (loan.book, loan.passage.chapter, loan.passage.place)))
     show_line(f"{show_clock(loan.start_s)}  {loan.said or '(nobody speaks)'}")
     show_line(textwrap.indent(textwrap.fill(loan.passage.text, _WIDTH), "> "))
-    show_line(f"  {place} ({loan.score:.0%})\n")
+    show_line(f"  {place} (score {loan.score:.1f})\n")
 
 
 def _show_retrieval(retrieval: Retrieval) -> None:
