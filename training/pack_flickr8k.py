@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from folioreel.ingest.clip_features import View, see_pictures
 from folioreel.ingest.descriptions import SPLITS, read_flickr8k, read_pictures
-from folioreel.ingest.picture import Pixels, read_picture, square
 from folioreel.models.frame_features import load_frame_features
 
-VIEWS = ("whole", "middle")
-_BATCH = 32
+VIEWS: tuple[View, ...] = ("whole", "middle")
 
 
 def main() -> None:
@@ -41,40 +40,13 @@ def main() -> None:
             print(f"{path}: {path.stat().st_size / 2**20:.1f} MiB", flush=True)
 
 
-def see(folder: Path, ids: list[str], view: str) -> dict[str, np.ndarray]:
+def see(folder: Path, ids: list[str], view: View) -> dict[str, np.ndarray]:
     """The features of some pictures by kind, as bytes: (N, units)."""
-    network = load_frame_features()
-    rows = {name: row for row, name in enumerate(ids)}
-    found = {
-        kind: np.zeros((len(ids), units), dtype=np.uint8) for kind, units in network.units.items()
+    seen = see_pictures(read_pictures(folder), ids, load_frame_features(), view)
+    return {
+        kind: np.rint(255 * np.sqrt(values.astype(np.float32).clip(0, 6) / 6)).astype(np.uint8)
+        for kind, values in seen.items()
     }
-    waiting: list[tuple[int, Pixels]] = []
-
-    def flush() -> None:
-        seen = network.encode(np.stack([pixels for _, pixels in waiting]))
-        numbers = [row for row, _ in waiting]
-        for kind, values in seen.items():
-            found[kind][numbers] = np.rint(255 * np.sqrt(values.clip(0, 6) / 6))
-        waiting.clear()
-
-    for name, data in read_pictures(folder):
-        if name in rows:
-            pixels = read_picture(data, name)
-            part = middle(pixels) if view == "middle" else pixels
-            waiting.append((rows[name], square(part, network.size_px)))
-            if len(waiting) == _BATCH:
-                flush()
-    if waiting:
-        flush()
-    return found
-
-
-def middle(pixels: Pixels) -> Pixels:
-    """The largest square in the middle of a picture."""
-    height, width = pixels.shape[:2]
-    side = min(height, width)
-    top, left = (height - side) // 2, (width - side) // 2
-    return pixels[top : top + side, left : left + side]
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def read_captioner(folder: Path) -> Captioner:
         vocabulary=Vocabulary.load(folder / "caption-words.txt"),
         weights=stored_weights(weights),
         beam=5,
-        length_power=0.7,
+        length_power=0.0,
         training=seen_by(),
         card=read_card("captioner"),
     )

@@ -1,15 +1,17 @@
-"""The embeddings that come with the package."""
+"""The embeddings and the captioner that come with the package."""
 
 import re
 
 import numpy as np
 import pytest
 
+from folioreel.models.captioner import Captioner
 from folioreel.models.folders import builtin_folder
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.visual_semantic import VisualSemantic
 
 KINDS = ("visual", "scene")
+NAMES = (*KINDS, "captioner")
 
 
 def noise(units, rows=3):
@@ -39,12 +41,22 @@ def test_sentences_about_the_same_sight_are_near_each_other(kind):
     assert near > max(far, other) + 0.2
 
 
+def test_the_captioner_writes_sentences_of_words():
+    captioner = Captioner.load()
+    network = load_frame_features()
+    units = sum(network.units[kind] for kind in captioner.features)
+    assert captioner.training["fingerprint"] == network.fingerprint
+    found = captioner.caption(noise(units))
+    assert all(re.fullmatch(r"[A-Z][a-z' -]+\.", caption.text) for caption in found)
+    assert found == captioner.caption(noise(units))
+
+
 def test_they_are_small():
-    files = [path for name in KINDS for path in builtin_folder(name).iterdir()]
+    files = [path for name in NAMES for path in builtin_folder(name).iterdir()]
     assert sum(path.stat().st_size for path in files) < 14e6
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_card_says_what_one_asks(name):
     card = (builtin_folder(name) / "README.md").read_text(encoding="utf-8")
     assert re.search(r"30,000 sentences", card), "on what it was trained"

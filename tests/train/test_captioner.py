@@ -68,6 +68,18 @@ def test_a_wide_beam_finds_the_best_of_all_sentences(power, monkeypatch):
         assert caption.score == pytest.approx(max(scores), abs=2e-3)
 
 
+def test_the_second_and_third_best_are_found_too(monkeypatch):
+    monkeypatch.setattr("folioreel.models.captioner._LONGEST", 4)
+    network = made_network()
+    pictures = torch.rand(5, 6, generator=torch.Generator().manual_seed(8))
+    sentences = [s for n in range(4) for s in product((3, 4, 5), repeat=n)]
+    for captions, parts in zip(
+        made_captioner(network).captions(pictures.numpy(), 3), pictures, strict=True
+    ):
+        best = sorted((likelihood(network, parts, s) for s in sentences), reverse=True)
+        assert [caption.score for caption in captions] == pytest.approx(best[:3], abs=2e-3)
+
+
 def test_the_scale_of_the_features_is_part_of_the_weights():
     network = made_network()
     parts = torch.rand(20, 6)

@@ -203,6 +203,7 @@ def evaluate() -> None:
     folioreel evaluate pairs/
     folioreel evaluate pairs/old-scrooge --preset paper --json
     folioreel evaluate sentences --sick sick/
+    folioreel evaluate visual --flickr8k flickr8k/
     """
 
 
@@ -228,3 +229,59 @@ def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> 
     with ProgressBars() as progress:
         rows = score_encoders(sick, encoders or None, progress)
     show_rows(rows, as_json=as_json)
+
+
+@evaluate.command("visual")
+@click.option("--flickr8k", type=FILE, required=True, help="Folder of the Flickr8k dataset.")
+@click.option(
+    "--embedding",
+    "embeddings",
+    metavar="NAME",
+    multiple=True,
+    help="An embedding by name or folder; of several the scores are added up. visual and scene"
+    " if none is given.",
+)
+@click.option(
+    "--captioner",
+    metavar="NAME",
+    default="captioner",
+    show_default=True,
+    help="A captioner by name or folder.",
+)
+@json_option
+def evaluate_visual(
+    flickr8k: Path, embeddings: tuple[str, ...], captioner: str, as_json: bool
+) -> None:
+    """Score embeddings of pictures and sentences, and a captioner, on Flickr8k's test pictures.
+
+    \b
+    folioreel evaluate visual --flickr8k flickr8k/
+    folioreel evaluate visual --flickr8k flickr8k/ --embedding visual --json
+    """
+    from folioreel.evaluate.visual import EMBEDDINGS
+    from folioreel.evaluate.visual import evaluate_visual as score_models
+
+    with ProgressBars() as progress:
+        found = score_models(flickr8k, embeddings or EMBEDDINGS, captioner, progress)
+    if as_json:
+        show_json(found)
+    else:
+        _show_visual(found, captioner)
+
+
+def _show_visual(found: dict[str, Any], captioner: str) -> None:
+    from folioreel.evaluate.visual import PUBLISHED, PUBLISHED_BLEU1
+
+    rows: dict[str, Any] = dict(found["each"])
+    if len(rows) > 1:
+        rows[" + ".join(rows)] = found
+    for way in ("image_to_sentence", "sentence_to_image"):
+        show_line(f"{way.replace('_', ' ')}, {found['pictures']:,} pictures")
+        columns = dict.fromkeys(found[way])
+        show_table(
+            [{"embedding": n, **columns, **row[way]} for n, row in (rows | PUBLISHED).items()]
+        )
+        show_line("")
+    columns = dict.fromkeys(found["captions"])
+    published = {"captioner": "Show and Tell (published)", **columns, "bleu1": PUBLISHED_BLEU1}
+    show_table([{"captioner": captioner, **found["captions"]}, published])

@@ -50,3 +50,11 @@ def square(pixels: Pixels, size_px: int) -> Pixels:
     """The whole picture, squeezed into a square."""
     resized = Image.fromarray(pixels).resize((size_px, size_px), Image.Resampling.BICUBIC)
     return np.asarray(resized)
+
+
+def middle(pixels: Pixels) -> Pixels:
+    """The largest square in the middle of a picture."""
+    height, width = pixels.shape[:2]
+    side = min(height, width)
+    top, left = (height - side) // 2, (width - side) // 2
+    return pixels[top : top + side, left : left + side]

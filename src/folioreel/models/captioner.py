@@ -29,6 +29,7 @@ from folioreel.models.folders import (
     write_folder,
 )
 from folioreel.models.vocabulary import END, PADDING, UNKNOWN, Vocabulary, training_tokens
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 FORMAT = "folioreel-captioner"
 VERSION = 1
@@ -47,7 +48,10 @@ def caption_tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Caption:
-    """A sentence and how likely the captioner holds it: the mean logarithm over its words."""
+    """A sentence and how likely the captioner holds it.
+
+    The logarithm of its chance, divided by the number of its words to the power `length_power`.
+    """
 
     text: str
     score: float
@@ -107,18 +111,32 @@ class Captioner:
         """
         write_folder(folder, self._write_files, FORMAT, "captioner", replace=replace)
 
-    def caption(self, features: Floats) -> list[Caption]:
+    def caption(
+        self, features: Floats, progress: ProgressCallback = ignore_progress
+    ) -> list[Caption]:
         """The likeliest sentence for each picture that the beam finds: (N, D) → N captions.
 
         Raises:
             ValueError: The features are of another length than those it was fitted to.
         """
+        return [found[0] for found in self.captions(features, 1, progress)]
+
+    def captions(
+        self, features: Floats, count: int, progress: ProgressCallback = ignore_progress
+    ) -> list[list[Caption]]:
+        """So many sentences for each picture, the likeliest first; fewer where no more are found.
+
+        Raises:
+            ValueError: The features are of another length than those it was fitted to.
+        """
         units = self.weights["picture.weight"].shape[1]
-        if features.ndim != 2 or features.shape[1] != units:
-            raise ValueError(f"{self.name} takes {units} features a picture")
-        found: list[Caption] = []
+        if features.ndim != 2 or features.shape[1] != units or count < 1:
+            raise ValueError(f"{self.name} takes {units} features a picture, and writes 1 or more")
+        found: list[list[Caption]] = []
         for first in range(0, len(features), _BATCH):
-            found += self._search(np.asarray(features[first : first + _BATCH], dtype=np.float32))
+            batch = np.asarray(features[first : first + _BATCH], dtype=np.float32)
+            found += self._search(batch, count)
+            progress(Progress(stage="writing captions", done=len(found), total=len(features)))
         return found
 
     @cached_property
@@ -128,41 +146,43 @@ class Captioner:
             weights[name] *= weights.pop(f"{name}.scales")[:, None]
         return _Network(weights)
 
-    def _search(self, features: Floats) -> list[Caption]:
+    def _search(self, features: Floats, wanted: int) -> list[list[Caption]]:
         """Beam search over all pictures of a batch at once."""
-        count, beam = len(features), self.beam
+        count, beam = len(features), max(self.beam, wanted)
         state = self._network.start(features).repeat(beam)
         words = np.full((count * beam, 1), END, dtype=np.int64)
         # At first all beams are the same: one alone may go on.
         scores = np.where(np.arange(count * beam) % beam == 0, 0.0, -np.inf)
-        best: list[tuple[float, NDArray[np.int64]]] = [(-np.inf, words[0])] * count
+        ended = [_Ended(wanted) for _ in range(count)]
         for length in range(1, _LONGEST + 1):
             odds, state = self._network.step(state, words[:, -1])
             odds[:, [PADDING, UNKNOWN]] = -np.inf
             totals = (scores[:, None] + odds).reshape(count, -1)  # (N, beam · V)
-            chosen = np.argsort(-totals, axis=1, kind="stable")[:, : 2 * beam]
+            chosen = _largest(totals, 2 * beam)
             rows, ids = chosen // odds.shape[1], chosen % odds.shape[1]
             rows += np.arange(count)[:, None] * beam
             values = np.take_along_axis(totals, chosen, axis=1)
             keep = np.zeros((count, beam), dtype=np.int64)
-            for picture in range(count):
-                ended = ids[picture] == END
-                for place in np.flatnonzero(ended[:beam]):
+            for picture, over in enumerate(ids == END):
+                for place in np.flatnonzero(over[:beam]):
                     score = values[picture, place] / length**self.length_power
-                    if score > best[picture][0]:
-                        best[picture] = (score, words[rows[picture, place]])
-                keep[picture] = np.flatnonzero(~ended)[:beam]
+                    ended[picture].add(score, words[rows[picture, place]])
+                keep[picture] = np.flatnonzero(~over)[:beam]
             rows, ids, values = (np.take_along_axis(v, keep, axis=1) for v in (rows, ids, values))
             words = np.hstack([words[rows.ravel()], ids.reshape(-1, 1)])
             scores, state = values.ravel(), state.take(rows.ravel())
             # Scores only fall: no beam can overtake what has ended, once all are below it.
             hope = values[:, 0] / _LONGEST**self.length_power
-            if all(bound <= score for bound, (score, _) in zip(hope, best, strict=True)):
+            if all(bound <= done.worst for bound, done in zip(hope, ended, strict=True)):
                 break
-        for picture, (score, _) in enumerate(best):
-            if score == -np.inf:  # nothing has ended: the best so far is cut
-                best[picture] = (scores[picture * beam] / _LONGEST, words[picture * beam])
-        return [Caption(text=self._sentence(ids[1:]), score=float(score)) for score, ids in best]
+        for picture, done in enumerate(ended):
+            if not done.found:  # nothing has ended: the best so far is cut
+                first = picture * beam
+                done.add(scores[first] / _LONGEST**self.length_power, words[first])
+        return [
+            [Caption(text=self._sentence(ids[1:]), score=score) for score, ids in done.found]
+            for done in ended
+        ]
 
     def _sentence(self, ids: NDArray[np.int64]) -> str:
         """Words as a sentence is written."""
@@ -190,6 +210,26 @@ class Captioner:
         }
         text = json.dumps(config, ensure_ascii=False, indent=1)
         (folder / CONFIG).write_bytes(f"{text}\n".encode())
+
+
+class _Ended:
+    """The best sentences of one picture that have come to their end, the best first."""
+
+    def __init__(self, wanted: int) -> None:
+        self.found: list[tuple[float, NDArray[np.int64]]] = []
+        self._wanted = wanted
+
+    def add(self, score: float, ids: NDArray[np.int64]) -> None:
+        """Keep a sentence if it is good enough."""
+        if np.isfinite(score) and score > self.worst:
+            self.found.append((float(score), ids))
+            self.found.sort(key=lambda entry: -entry[0])
+            del self.found[self._wanted :]
+
+    @property
+    def worst(self) -> float:
+        """What a sentence must be above to be kept."""
+        return self.found[-1][0] if len(self.found) == self._wanted else -np.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -240,6 +280,17 @@ class _Network:
     def _linear(self, name: str, values: Floats) -> Floats:
         found: Floats = values @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
         return found
+
+
+def _largest(values: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """The places of the largest values of each row, the largest first."""
+    if count < values.shape[1]:
+        places = np.argpartition(-values, count - 1, axis=1)[:, :count]
+        places.sort(axis=1)  # of equal ones the first comes first
+    else:
+        places = np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    order = np.argsort(-np.take_along_axis(values, places, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(places, order, axis=1)
 
 
 def _sigmoid(values: Floats) -> Floats:

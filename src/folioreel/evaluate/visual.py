@@ -1,0 +1,136 @@
+"""Embeddings and a captioner on the test split of Flickr8k: retrieval both ways, and BLEU.
+
+The protocol of Hodosh et al. (2013): 1,000 pictures and their 5,000 captions, each ranked against
+all. Nothing is fitted here, and the other parts of the split are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel.errors import ConfigError
+from folioreel.evaluate.captions import corpus_bleu
+from folioreel.ingest.clip_features import ClipFeatures, see_pictures
+from folioreel.ingest.descriptions import Described, read_flickr8k, read_pictures
+from folioreel.models.captioner import Captioner, caption_tokens
+from folioreel.models.frame_features import DEFAULT, load_frame_features
+from folioreel.models.visual_semantic import VisualSemantic
+from folioreel.progress import ProgressCallback, ignore_progress
+
+EMBEDDINGS = ("visual", "scene")
+CAPTIONER = "captioner"
+PUBLISHED = {
+    "Kiros et al. 2014": {"image_to_sentence": {"r1": 18.0}, "sentence_to_image": {"r1": 12.5}},
+    "their later code": {"image_to_sentence": {"r1": 22.3}, "sentence_to_image": {"r1": 14.9}},
+}
+"""The embedding that the paper took, with the features of its time."""
+PUBLISHED_BLEU1 = 63.0
+"""Show and Tell (Vinyals et al. 2015)."""
+
+
+def evaluate_visual(
+    flickr8k: Path,
+    embeddings: Sequence[str] = EMBEDDINGS,
+    captioner: str = CAPTIONER,
+    progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """How well pictures find their captions, captions their pictures, and captions are written.
+
+    Args:
+        flickr8k: The folder of the data set.
+        embeddings: Names or folders; the scores of several are added up.
+        captioner: A name or a folder.
+        progress: Told how far it has come.
+
+    Returns:
+        `image_to_sentence` and `sentence_to_image`, each with `r1`, `r5`, `r10` (percent) and
+        `median` (a rank, from 1); `each`, the same for every embedding by itself; `captions` with
+        `bleu1` … `bleu4` (percent).
+
+    Raises:
+        InputError: The data set cannot be read.
+        ModelFolderError: A model is missing or damaged.
+        ConfigError: The models take the features of different networks.
+    """
+    described = read_flickr8k(flickr8k, "test")
+    models = [VisualSemantic.load(name) for name in embeddings]
+    writer = Captioner.load(captioner)
+    network = _network_of([model.sentences.training for model in models] + [writer.training])
+    names = [picture.clip for picture in described]
+    pictures = see_pictures(
+        read_pictures(flickr8k), names, load_frame_features(network), progress=progress
+    )
+    texts = [text for picture in described for text in picture.texts]
+    picture_of = np.repeat(np.arange(len(described)), [len(picture.texts) for picture in described])
+    total = np.zeros((len(described), len(texts)), dtype=np.float32)
+    each = {}
+    for name, model in zip(embeddings, models, strict=True):
+        sentences = model.embed_sentences(texts, progress)
+        scores = model.embed_clips(_features(pictures, model.features)) @ sentences.T
+        each[name] = retrieval_figures(scores, picture_of)
+        total += scores
+    return {
+        "pictures": len(described),
+        "sentences": len(texts),
+        **retrieval_figures(total, picture_of),
+        "each": each,
+        "captions": _judge_captions(writer, pictures, described, progress),
+    }
+
+
+def retrieval_figures(
+    scores: NDArray[np.float32], picture_of: NDArray[np.int64]
+) -> dict[str, dict[str, float]]:
+    """Recall at 1, 5 and 10 in percent, and the median rank, both ways.
+
+    A picture's rank is that of the best of its sentences. Among equals the right one is counted
+    last, so that scores which tell nothing gain nothing.
+
+    Args:
+        scores: (N, S), pictures by sentences.
+        picture_of: (S,), the picture of each sentence.
+    """
+    own = scores[picture_of, np.arange(len(picture_of))]  # (S,)
+    to_image = (scores >= own).sum(axis=0)  # its own picture is one of these
+    mine = picture_of == np.arange(len(scores))[:, None]  # (N, S)
+    best = np.where(mine, scores, -np.inf).max(axis=1)
+    to_sentence = 1 + ((scores >= best[:, None]) & ~mine).sum(axis=1)
+    return {"image_to_sentence": _figures(to_sentence), "sentence_to_image": _figures(to_image)}
+
+
+def _figures(ranks: NDArray[np.int64]) -> dict[str, float]:
+    found = {f"r{k}": round(100 * float((ranks <= k).mean()), 2) for k in (1, 5, 10)}
+    return {**found, "median": float(np.median(ranks))}
+
+
+def _judge_captions(
+    writer: Captioner,
+    pictures: ClipFeatures,
+    described: Sequence[Described],
+    progress: ProgressCallback,
+) -> dict[str, float]:
+    features = np.hstack([_features(pictures, kind) for kind in writer.features])
+    found = [caption_tokens(caption.text) for caption in writer.caption(features, progress)]
+    references = [[caption_tokens(text) for text in picture.texts] for picture in described]
+    bleu = corpus_bleu(found, references)
+    return {f"bleu{n}": round(value, 2) for n, value in enumerate(bleu, 1)}
+
+
+def _features(pictures: ClipFeatures, kind: str) -> NDArray[np.float32]:
+    if kind not in pictures:
+        raise ConfigError(f"the network gives no {kind} features; choose another embedding")
+    return pictures[kind].astype(np.float32)
+
+
+def _network_of(trainings: Sequence[dict[str, Any]]) -> str:
+    """The network whose features all models were fitted to."""
+    names = {str(training.get("frame_features", DEFAULT)) for training in trainings}
+    if len(names) > 1:
+        found = " and ".join(sorted(names))
+        raise ConfigError(f"the models take the features of {found}; judge them one by one")
+    return names.pop()
