@@ -4,12 +4,13 @@ import { Book } from "./book.ts";
 import { Corrections } from "./corrections.ts";
 import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
-import { hashText, type Kept, readKept, readTheme, type Theme, writeItem } from "./memory.ts";
+import { hashText, type Kept, readKept, writeItem } from "./memory.ts";
 import { clamp } from "./order.ts";
 import type { Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
 import { seenSentence } from "./spoilers.ts";
+import { ThemeSwitch } from "./theme.ts";
 import { clock } from "./words.ts";
 
 export type Topic =
@@ -22,6 +23,7 @@ export class App extends Emitter<Topic> {
   readonly book: Book;
   readonly kept: Kept;
   readonly corrections: Corrections;
+  readonly colours = new ThemeSwitch(() => this.emit("theme"));
   readonly filmAxis: Axis;
   readonly bookAxis: Axis;
   player: Player;
@@ -29,7 +31,6 @@ export class App extends Emitter<Topic> {
   /** The sentence that the reader chose to act on. */
   picked: number | null = null;
   isFollowing: boolean;
-  theme: Theme;
   /** The last sentence that may be shown. */
   veil = Infinity;
   notice = "";
@@ -46,7 +47,6 @@ export class App extends Emitter<Topic> {
     const name = [book.title, film.title, book.sentences.length, payload.moments.length].join("\n");
     this.key = `folioreel:${hashText(name)}`;
     this.kept = readKept(this.key);
-    this.theme = readTheme();
     this.isFollowing = this.kept.awayAt === null;
     this.corrections = new Corrections(payload, `${this.key}:judgements`);
     this.filmAxis = new Axis(Math.max(1, film.duration_s), 20);
@@ -275,12 +275,6 @@ export class App extends Emitter<Topic> {
   }
 
   // ---- what is kept
-
-  setTheme(theme: Theme): void {
-    this.theme = theme;
-    writeItem("folioreel:theme", theme);
-    this.emit("theme");
-  }
 
   saveSoon(): void {
     if (this.saveTimer) return;

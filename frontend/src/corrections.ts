@@ -1,8 +1,8 @@
 // The links as the reader has corrected them.
 
 import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
-import type { Judgement, PageLink, Payload, Revised } from "./payload.ts";
-import { counted } from "./words.ts";
+import type { Judgement, Moment, PageLink, Payload, Revised } from "./payload.ts";
+import { clock, counted } from "./words.ts";
 
 export class Corrections {
   readonly links: PageLink[];
@@ -11,10 +11,12 @@ export class Corrections {
   /** Judgements that are on their way. */
   private pending = 0;
   private readonly judge: Judge;
+  private readonly moments: Moment[];
   /** What the reader should know of the first judgement. */
   private caution: string;
 
   constructor(payload: Payload, key: string) {
+    this.moments = payload.moments;
     this.links = [...payload.links];
     this.caution = payload.server ? "" : " In this file a judgement changes its own link alone, and stays in this browser.";
     if (payload.server) {
@@ -40,8 +42,9 @@ export class Corrections {
 
   /** Takes the last judgement back; returns what to tell the reader. */
   undo(): Promise<string> {
-    const last = [...this.judged.values()].at(-1);
-    return this.revise(this.judge.undo(), last?.moment ?? -1, "Undone.");
+    const last = [...this.judged.keys()].at(-1);
+    const place = last === undefined ? "" : ` at ${clock(this.moments[last].start_s)}`;
+    return this.revise(this.judge.undo(), last ?? -1, `Undone${place}.`);
   }
 
   private async revise(answer: Promise<Revised>, moment: number, done: string): Promise<string> {

@@ -86,8 +86,8 @@ export class Header {
   }
 
   nextTheme(): void {
-    const index = THEMES.findIndex(({ theme }) => theme === this.app.theme);
-    this.app.setTheme(THEMES[(index + 1) % THEMES.length].theme);
+    const index = THEMES.findIndex(({ theme }) => theme === this.app.colours.theme);
+    this.app.colours.set(THEMES[(index + 1) % THEMES.length].theme);
   }
 
   private showThreshold(): void {
@@ -105,9 +105,8 @@ export class Header {
   }
 
   private showTheme(): void {
-    const { theme } = this.app;
+    const { theme } = this.app.colours;
     const entry = THEMES.find((item) => item.theme === theme) ?? THEMES[0];
-    document.documentElement.dataset.theme = theme;
     setIcon(this.themeButton, entry.icon);
     this.themeButton.setAttribute("aria-label", entry.label);
     this.themeButton.title = entry.label;

@@ -31,7 +31,6 @@ export class StripDrawing {
     app.on("theme", () => this.readColours());
     app.on(["time", "moment"], () => this.draw());
     new ResizeObserver(() => this.onResize()).observe(board);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.readColours());
   }
 
   // ---- where things are

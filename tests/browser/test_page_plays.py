@@ -217,6 +217,9 @@ def test_dark_colours_come_from_the_system_and_by_the_switch(new_page, write_pag
     page.goto(write_page(small_payload()))
     colour = "getComputedStyle(document.querySelector('.book')).backgroundColor"
     dark = page.evaluate(colour)
+    for system in ("light", "dark"):
+        page.emulate_media(color_scheme=system)
+        page.locator(f"html[data-theme='{system}']").wait_for()
     page.keyboard.press("t")
     light = page.evaluate(colour)
     assert dark != light
