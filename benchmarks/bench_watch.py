@@ -3,7 +3,8 @@
 Both are measured in one run, in turn. Peak memory is measured in processes of their own, for the
 whole film and for its first quarter.
 
-Run: python benchmarks/bench_watch.py VIDEO…
+Run: python benchmarks/bench_watch.py [VIDEO…]; without any, the demo's film and the open films
+that lie in ../shared/video.
 """
 
 from __future__ import annotations
@@ -26,6 +27,13 @@ from folioreel.models.frame_features import load_frame_features
 PAPER_FILMS_A_DAY = 1_440
 """The paper: one minute a film, on a GPU."""
 FILM_S = 7_200
+
+
+def found_videos() -> list[Path]:
+    """The demo's film, and what lies beside the checkout."""
+    root = Path(__file__).parents[1]
+    demo = root / "src" / "folioreel" / "demo" / "film.mp4"
+    return [demo, *sorted((root.parent / "shared" / "video").glob("*.mp4"))]
 
 
 def watch(video: Path) -> VideoScan:
@@ -84,7 +92,7 @@ def table(videos: list[Path], rounds: int, show: Callable[[str], object] = print
 def main() -> None:
     """Print the table, or the peak memory of watching one film."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("videos", nargs="+", type=Path)
+    parser.add_argument("videos", nargs="*", type=Path, default=found_videos())
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peak", action="store_true", help="watch, print peak memory in MB")
     arguments = parser.parse_args()

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import make_folder, write_whole
+from folioreel.models.frame_backends import TORCH_LIBRARIES, OnnxFeatures, load_torch
 from folioreel.models.inference import open_session
 
 DEFAULT = "efficientnet-lite0"
@@ -79,14 +80,26 @@ _PACKAGES = {
 
 
 def load_frame_features(name: str = DEFAULT) -> FrameFeatures:
-    """A network by name: `efficientnet-lite0`, or `efficientnet-lite2`, larger and slower.
+    """A network by name.
+
+    Args:
+        name: `efficientnet-lite0`; `efficientnet-lite2`, larger and slower; an ONNX file; or a
+            network of another library, as `torchvision:resnet50` (frame_backends.py).
 
     Raises:
         ConfigError: There is none of this name, or its package is not installed.
-        ModelFolderError: Its weights are not those that we know.
+        ModelFolderError: Its file is missing, or is not what it should be.
     """
+    library, colon, network = name.partition(":")
+    if colon and library in TORCH_LIBRARIES:
+        return load_torch(library, network)
+    if name.lower().endswith(".onnx"):
+        return OnnxFeatures(Path(name).expanduser())
     if name not in _PACKAGES:
-        raise ConfigError(f"unknown frame features {name!r}; choose {' or '.join(_PACKAGES)}")
+        raise ConfigError(
+            f"unknown frame features {name!r}; choose {', '.join(_PACKAGES)}, an ONNX file, or"
+            f" NAME of {', '.join(f'{library}:NAME' for library in TORCH_LIBRARIES)}"
+        )
     package = _PACKAGES[name]
     settings = f"{package.sha256} {_GRAPH_VERSION}"
     key = hashlib.sha256(settings.encode()).hexdigest()

@@ -1,0 +1,133 @@
+"""Frame features of other networks: an ONNX file made here, and a PyTorch network."""
+
+import json
+import sys
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.models import frame_backends
+from folioreel.models.frame_backends import Description, TorchFeatures
+from folioreel.models.frame_features import load_frame_features
+
+MEAN, DEVIATION = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
+
+
+@pytest.fixture
+def frames(rng):
+    return rng.integers(0, 256, (11, 8, 8, 3), dtype=np.uint8)
+
+
+def write_graph(path, rng):
+    """A 1 × 1 convolution: `map` (N, 5, H, W), and `brightest`, its largest values (N, 5)."""
+    weight = rng.normal(size=(5, 3, 1, 1)).astype(np.float32)
+    nodes = [
+        helper.make_node("Conv", ["pictures", "weight"], ["map"]),
+        helper.make_node("ReduceMax", ["map"], ["brightest"], axes=[2, 3], keepdims=0),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [value("pictures", TensorProto.FLOAT, ["N", 3, "H", "W"])],
+        [
+            value("map", TensorProto.FLOAT, ["N", 5, "H", "W"]),
+            value("brightest", TensorProto.FLOAT, ["N", 5]),
+        ],
+        [numpy_helper.from_array(weight, "weight")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(path))
+    return weight[:, :, 0, 0]
+
+
+def test_an_onnx_file_with_a_description(tmp_path, rng, frames):
+    weight = write_graph(tmp_path / "places.onnx", rng)
+    description = {"size_px": 8, "outputs": {"visual": "map", "scene": "brightest"}}
+    (tmp_path / "places.json").write_text(json.dumps(description), encoding="utf-8")
+    features = load_frame_features(str(tmp_path / "places.onnx"))
+    assert (features.name, features.size_px) == ("places", 8)
+    assert features.units == {"visual": 5, "scene": 5}
+    map_ = ((frames / 255 - MEAN) / DEVIATION) @ weight.T  # (N, 8, 8, 5)
+    found = features.encode(frames)
+    np.testing.assert_allclose(found["visual"], map_.mean((1, 2)), atol=1e-4)
+    np.testing.assert_allclose(found["scene"], map_.max((1, 2)), atol=1e-4)
+    (tmp_path / "places.json").write_text(json.dumps({"size_px": 8}), encoding="utf-8")
+    assert load_frame_features(str(tmp_path / "places.onnx")).fingerprint != features.fingerprint
+
+
+def test_an_onnx_file_alone_is_taken_as_imagenet_networks_are(tmp_path, rng):
+    write_graph(tmp_path / "net.onnx", rng)
+    features = load_frame_features(str(tmp_path / "net.onnx"))
+    assert (features.size_px, features.units) == (224, {"visual": 5})
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ('{"size": 8}', "no description of a network"),
+        ('{"size_px": 8, "channels": "middle"}', "no description of a network"),
+        ("{", "no description of a network"),
+        ('{"outputs": {"visual": "logits"}}', "has the outputs map, brightest"),
+        ('{"channels": "last"}', "cannot be run; describe it"),
+    ],
+)
+def test_wrong_descriptions(tmp_path, rng, description, words):
+    write_graph(tmp_path / "net.onnx", rng)
+    (tmp_path / "net.json").write_text(description, encoding="utf-8")
+    with pytest.raises(ModelFolderError, match=words) as caught:
+        load_frame_features(str(tmp_path / "net.onnx"))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(ModelFolderError, match="no such file"):
+        load_frame_features(str(tmp_path / "net.onnx"))
+    (tmp_path / "net.onnx").write_bytes(b"nonsense")
+    with pytest.raises(ModelFolderError, match="cannot read a graph"):
+        load_frame_features(str(tmp_path / "net.onnx"))
+
+
+def test_a_pytorch_network(rng, frames):
+    torch.manual_seed(3)
+    network = torch.nn.Sequential(torch.nn.Conv2d(3, 6, 3), torch.nn.BatchNorm2d(6))
+    features = TorchFeatures("torchvision:tiny", network, Description(size_px=8))
+    assert features.units == {"visual": 6}
+    pictures = torch.tensor((frames / 255 - MEAN) / DEVIATION).permute(0, 3, 1, 2).float()
+    with torch.no_grad():
+        expected = network.eval()(pictures).mean((2, 3)).numpy()
+    np.testing.assert_allclose(features.encode(frames)["visual"], expected, atol=1e-5)
+    again = TorchFeatures("torchvision:tiny", network, Description(size_px=8))
+    assert again.fingerprint == features.fingerprint
+    with torch.no_grad():
+        network[0].bias += 1
+    other = TorchFeatures("torchvision:tiny", network, Description(size_px=8))
+    assert other.fingerprint != features.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("torchvision:resnet50", "torchvision"),
+        ("timm:convnext_tiny", "timm"),
+        ("open_clip:ViT-B-32/openai", "open_clip_torch"),
+    ],
+)
+def test_missing_libraries_are_named(name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, name.split(":")[0], None)
+    with pytest.raises(ConfigError, match=f"pip install {package}$"):
+        load_frame_features(name)
+
+
+def test_a_library_that_fails_is_explained(monkeypatch):
+    def fail(package, name):
+        raise RuntimeError("Unknown model\nand more")
+
+    monkeypatch.setitem(sys.modules, "timm", sys)
+    monkeypatch.setitem(frame_backends._LOADERS, "timm", fail)
+    with pytest.raises(ConfigError, match=r"timm cannot load 'nonsense' \(Unknown model\)"):
+        load_frame_features("timm:nonsense")
