@@ -94,6 +94,19 @@ def build_pair(
     )
 
 
+def write_judged(pair: BuiltPair) -> Path:
+    """Make the folder of a mixed film a judged pair, as `folioreel train context` takes it."""
+    folder = pair.film.parent
+    (folder / "film.srt").write_bytes(pair.subtitles.read_bytes())
+    rows = ["time_s\tend_s\tline\tline_to\tkind"]
+    for shot, (first, last) in enumerate(pair.lines):
+        kind = "dialogue" if pair.spoken[shot] else "visual"
+        begin_s = SHOT_S * shot + 0.4
+        rows.append(f"{begin_s:.1f}\t{begin_s + 1.2:.1f}\t{first}\t{last}\t{kind}")
+    (folder / "annotations.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return folder
+
+
 def _captions(path: Path) -> dict[str, list[str]]:
     """The five captions of each picture, as sentences."""
     found: dict[str, list[str]] = {}

@@ -32,7 +32,7 @@ from folioreel.models.presets import load_preset
 from folioreel.similarity.tensor import visual_measures
 from folioreel.types import Book, Film
 
-BEFORE = 1 / 3
+BEFORE = 1 / 10
 """The odds that a silent shot renders the sentence that the film is at, before it is looked at."""
 RANDOM = 50
 KINDS = ("visual", "scene")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from folioreel.errors import ConfigError
 
@@ -123,6 +123,8 @@ class AlignConfig:
     """What is added to that sum."""
     context: str | None = None
     """The context model that takes the place of the sum: a name or a folder."""
+    context_pictures: str | None = None
+    """The one that does so where the film was watched; it reads `visual` and `scene` too."""
     steps: StepsConfig | None = None
     """With these, positions are followed (align/positions.py); without, the paper's chain."""
     calibration: tuple[float, float] = (1.0, 0.0)
@@ -165,4 +167,12 @@ class AlignConfig:
     @property
     def looks(self) -> bool:
         """Whether the pictures of a film make a difference."""
-        return self.pictures is not None or bool({"visual", "scene"} & set(self.weights))
+        uses = self.pictures is not None or self.context_pictures is not None
+        return uses or bool({"visual", "scene"} & set(self.weights))
+
+    def with_pictures(self) -> AlignConfig:
+        """What holds for a film that was watched."""
+        if self.context_pictures is None:
+            return self
+        weights = self.weights | {"visual": 1.0, "scene": 1.0}
+        return replace(self, weights=weights, context=self.context_pictures)

@@ -57,11 +57,16 @@ class Aligner:
         Raises:
             AlignmentError: The two have nothing that could be compared.
         """
-        scores = self.score(film, book, progress)
+        aligner = self.for_film(film)
+        scores = aligner.score(film, book, progress)
         progress(Progress(stage="chaining", done=0, total=1))
-        links, energy = self.link(film, book, scores)
+        links, energy = aligner.link(film, book, scores)
         progress(Progress(stage="chaining", done=1, total=1))
-        return Alignment(book=book, film=film, links=links, signature=self.signature(energy))
+        return Alignment(book=book, film=film, links=links, signature=aligner.signature(energy))
+
+    def for_film(self, film: Film) -> Aligner:
+        """The aligner with what holds for films that were watched, if this one was."""
+        return self if film.features is None else Aligner(self.config.with_pictures(), self.name)
 
     def score(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress

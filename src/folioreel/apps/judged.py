@@ -38,8 +38,11 @@ def judged_moments(pair: Pair, film: Film, book: Book) -> tuple[JudgedMoment, ..
 
 
 def _moment_of(pair: Pair, judgement: Judgement, film: Film) -> int | None:
-    line = pair.spoken[judgement.line]
-    start_s, end_s = judgement.times_s or (line.start_s, line.end_s)
+    if judgement.times_s is not None:  # then there may be no spoken line at all
+        start_s, end_s = judgement.times_s
+    else:
+        line = pair.spoken[judgement.line]
+        start_s, end_s = line.start_s, line.end_s
     starts = np.array([moment.start_s for moment in film.moments])
     ends = np.array([moment.end_s for moment in film.moments])
     shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)

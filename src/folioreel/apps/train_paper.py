@@ -26,6 +26,7 @@ from folioreel.evaluate.film_json import load_pair_film
 from folioreel.ingest.book import load_book
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel, save_context_model
+from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows, SimilarityTensor
@@ -64,7 +65,10 @@ class TrainingPair:
 
 
 def train_paper(
-    folder: Path, out: Path, progress: ProgressCallback = ignore_progress
+    folder: Path,
+    out: Path,
+    progress: ProgressCallback = ignore_progress,
+    pictures: Path | None = None,
 ) -> AlignConfig:
     """Fit both models to one judged pair, as the paper does, and write them as a preset.
 
@@ -72,6 +76,8 @@ def train_paper(
         folder: The judged pair.
         out: The preset, with the context model in it.
         progress: Told of the steps.
+        pictures: A judged pair with a video. With it, a second context model is fitted to both
+            pairs, which reads `visual` and `scene` too, for films that were watched.
 
     Returns:
         The preset's settings.
@@ -88,9 +94,14 @@ def train_paper(
     config = AlignConfig(
         weights=dict.fromkeys(PAPER_MEASURES, 1.0), context=str(context), chain=chain
     )
+    if pictures is not None:
+        seeing = fit_with_pictures(folder, pictures, chain, progress)
+        config = replace(config, context_pictures=str(out.resolve() / "context-pictures"))
     card = "# The paper's method\n\nSee `context/README.md`, of the context model in here.\n"
     save_preset(config, out, card, {"pairs": [folder.name], "date": date.today().isoformat()})
     save_context_model(model, context, replace=True)
+    if pictures is not None:
+        save_context_model(seeing, out.resolve() / "context-pictures", replace=True)
     return config
 
 
@@ -100,25 +111,56 @@ def fit_paper(
     """A context model fitted to one judged pair, and the chain's weights for its scores."""
     from folioreel.train.context_cnn import ContextConfig
 
-    pair = load_pair(folder)
-    film, book = load_pair_film(pair), load_book(pair.book)
-    measures = AlignConfig(weights=dict.fromkeys(PAPER_MEASURES, 1.0))
-    training = TrainingPair(
-        film=film,
-        rows=SimilarityRows(film, book, measures, progress),
-        judged=judged_moments(pair, film, book),
-    )
+    training = _measured(folder, PAPER_MEASURES, progress)
     config = ContextConfig(measures=PAPER_MEASURES)
     model = train_context(config, [training], progress=progress)
     learned = train_chain(config, [training], progress=progress)
+    return _described(model, [folder], [training], learned.config), learned.config
+
+
+def fit_with_pictures(
+    folder: Path, pictures: Path, chain: ChainConfig, progress: ProgressCallback = ignore_progress
+) -> ContextModel:
+    """A context model that reads `visual` and `scene` too, fitted to two pairs.
+
+    The first may be a film without pictures, in which both are 0: it teaches what dialogue is
+    worth. The chain's weights stay those of dialogue.
+    """
+    from folioreel.train.context_cnn import ContextConfig
+
+    measures = (*PAPER_MEASURES, "visual", "scene")
+    pairs = [_measured(path, measures, progress) for path in (folder, pictures)]
+    model = train_context(
+        ContextConfig(measures=measures), pairs, "context-pictures", progress=progress
+    )
+    return _described(model, [folder, pictures], pairs, chain)
+
+
+def _measured(folder: Path, measures: tuple[str, ...], progress: ProgressCallback) -> TrainingPair:
+    """A judged pair and its measures; its video is watched where they need that."""
+    config = AlignConfig(weights=dict.fromkeys(measures, 1.0))
+    pair = load_pair(folder)
+    encoder = load_frame_features(config.frame_features) if config.looks else None
+    film, book = load_pair_film(pair, progress, encoder), load_book(pair.book)
+    return TrainingPair(
+        film=film,
+        rows=SimilarityRows(film, book, config, progress),
+        judged=judged_moments(pair, film, book),
+    )
+
+
+def _described(
+    model: ContextModel, folders: list[Path], pairs: list[TrainingPair], chain: ChainConfig
+) -> ContextModel:
+    """The model with its card."""
     about = {
-        "pairs": [pair.name],
-        "matches": _matches(training),
+        "pairs": [folder.resolve().name for folder in folders],
+        "matches": sum(map(_matches, pairs)),
         "date": date.today().isoformat(),
-        "chain": {name: getattr(learned.config, name) for name in WEIGHTS},
+        "chain": {name: getattr(chain, name) for name in WEIGHTS},
     }
     model = replace(model, training=model.training | about)
-    return replace(model, card=_card(model)), learned.config
+    return replace(model, card=_card(model))
 
 
 def _card(model: ContextModel) -> str:
@@ -135,10 +177,11 @@ def _card(model: ContextModel) -> str:
         " the log-odds that a moment renders a sentence.",
         "",
         f"Fitted on {training['date']} with `folioreel train context` to the {training['matches']}"
-        f" judged matches, and the lines judged not to be in the book, of one film and its book:"
+        f" judged matches, and the lines judged not to be in the book, of"
+        f" {'one film and its book' if len(training['pairs']) == 1 else 'films and their books'}:"
         f" {', '.join(training['pairs'])}. Seed {training['seed']}.",
         "",
-        f"The weights of the chain for its scores, learned from the same pair: {weights}.",
+        f"The weights of the chain for its scores, learned from {training['pairs'][0]}: {weights}.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -223,22 +223,25 @@ def chain(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
 @train.command()
 @click.argument("pair", type=FILE)
 @click.option("--out", type=FILE, required=True, metavar="FOLDER", help="Where the preset goes.")
+@click.option("--pictures", type=FILE, metavar="PAIR", help="A judged pair with a video.")
 @json_option
-def context(pair: Path, out: Path, as_json: bool) -> None:
+def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None:
     """Learn the paper's method from one judged PAIR: the context CNN and the chain's weights.
 
-    FOLDER is what --preset takes elsewhere; a preset that is there is replaced. Needs PyTorch:
-    pip install "folioreel[train]"
+    FOLDER is what --preset takes elsewhere; a preset that is there is replaced. With --pictures,
+    films with a video get a context CNN of their own, which reads their pictures too. Needs
+    PyTorch: pip install "folioreel[train]"
 
     \b
     folioreel train context pairs/old-scrooge --out preset
+    folioreel train context pairs/old-scrooge --pictures pairs/built --out preset
     """
     from dataclasses import asdict
 
     from folioreel.apps.train_paper import train_paper
 
     with ProgressBars() as progress:
-        chain_weights = asdict(train_paper(pair, out, progress).chain)
+        chain_weights = asdict(train_paper(pair, out, progress, pictures).chain)
     if as_json:
         show_json({"preset": str(out), "chain": chain_weights})
         return

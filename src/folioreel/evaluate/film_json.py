@@ -15,6 +15,8 @@ from folioreel.errors import InputError
 from folioreel.evaluate.dataset import FILM_JSON, Pair
 from folioreel.files import write_text
 from folioreel.ingest.film import load_film
+from folioreel.ingest.video.scan_cache import recall_features
+from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
 from folioreel.types import Film, Shot, Subtitle
 
@@ -22,15 +24,19 @@ FORMAT = "folioreel-film"
 VERSION = 1
 
 
-def load_pair_film(pair: Pair, progress: ProgressCallback | None = None) -> Film:
-    """The film of a judged pair.
+def load_pair_film(
+    pair: Pair,
+    progress: ProgressCallback | None = None,
+    encoder: FrameEncoder | None = None,
+) -> Film:
+    """The film of a judged pair; watched, where it has a video and an encoder is given.
 
     Raises:
         InputError: It is missing or cannot be read.
     """
     if pair.film_name == FILM_JSON:
-        return read_film_json(pair.film)
-    return load_film(pair.film, progress=progress)
+        return recall_features(read_film_json(pair.film), encoder)
+    return load_film(pair.film, progress=progress, encoder=encoder)
 
 
 def write_film_json(film: Film, path: Path) -> None:

@@ -44,6 +44,7 @@ from folioreel.evaluate.metrics import (
 from folioreel.evaluate.plots import write_precision_coverage, write_reliability
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
+from folioreel.models.frame_features import FrameFeatures
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Book, Film
 
@@ -62,21 +63,30 @@ def evaluate_dataset(
     folder: Path, preset: str = "default", progress: ProgressCallback = ignore_progress
 ) -> list[Row]:
     """A row for each pair, and one for their mean where there are several."""
-    return evaluate_system(folder, Aligner.load(preset).align, progress)
+    aligner = Aligner.load(preset)
+    return evaluate_system(folder, aligner.align, progress, aligner.frame_features())
 
 
 def evaluate_system(
     folder: Path,
     align: Callable[[Film, Book], Alignment],
     progress: ProgressCallback = ignore_progress,
+    encoder: FrameFeatures | None = None,
 ) -> list[Row]:
-    """The same for whatever aligns a film with a book, such as a baseline."""
+    """The same for whatever aligns a film with a book, such as a baseline.
+
+    Args:
+        folder: The dataset.
+        align: Aligns a film with a book.
+        progress: Told of the pairs that are done.
+        encoder: What looks at films with a video first.
+    """
     folders = find_pairs(folder)
     names, judged, signatures = [], [], []
     for done, path in enumerate(folders):
         progress(Progress(stage="evaluating", done=done, total=len(folders)))
         pair = load_pair(path)
-        alignment = align(load_pair_film(pair), load_book(pair.book))
+        alignment = align(load_pair_film(pair, encoder=encoder), load_book(pair.book))
         names.append(pair.name)
         judged.append(judge_links(pair, placed_links(alignment)))
         signatures.append(alignment.signature)
