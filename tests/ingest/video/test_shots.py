@@ -12,7 +12,7 @@ import pytest
 from drawn_films import RATE, draw_film, draw_sound, faded, scene, shots_of
 
 from folioreel.errors import ConfigError, InputError, UnknownFormatError
-from folioreel.ingest.video.shot_detectors import TransNetCuts
+from folioreel.ingest.video.shot_detectors import AdaptiveCuts, TransNetCuts
 from folioreel.ingest.video.shots import detect_shots, scan_video
 from folioreel.progress import Progress
 from folioreel.types import Shot
@@ -94,6 +94,28 @@ def test_damage_in_the_middle_is_passed_over(tmp_path: Path) -> None:
     data[middle : middle + 400] = bytes(400)
     film.write_bytes(bytes(data))
     assert len(detect_shots(film)) >= 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_same_cuts_as_pyscenedetect(seed: int) -> None:
+    from scenedetect.common import FrameTimecode
+    from scenedetect.detectors import AdaptiveDetector
+
+    rng = np.random.default_rng(seed)
+    theirs = AdaptiveDetector(
+        adaptive_threshold=3.0, min_content_val=9.0, min_scene_len=0.3, luma_only=True
+    )
+    ours, expected, picture = AdaptiveCuts(), [], rng.integers(40, 200, (54, 80))
+    for number in range(600):
+        if rng.random() < 0.04:  # cuts of all strengths, some of them close together
+            picture = picture + rng.normal(0, rng.uniform(2, 60), picture.shape)
+        picture = picture + rng.normal(0, rng.uniform(0, 8), picture.shape)
+        pixels = np.clip(picture, 40, 200).astype(np.uint8)
+        ours.add(number / 25, pixels)
+        found = theirs.process_frame(FrameTimecode(number, fps=25.0), np.dstack([pixels] * 3))
+        expected += [cut.seconds for cut in found]
+    assert len(expected) > 3
+    assert ours.finish() == pytest.approx(expected)
 
 
 def test_sound_alone_is_no_film(tmp_path: Path) -> None:

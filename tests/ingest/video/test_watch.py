@@ -104,10 +104,10 @@ def test_some_frames_however_long_the_shot(frames: int) -> None:
             kept = max(kept, len(running._kept))
     times = [time_s for time_s, _ in running.cut(frames / RATE)]
     assert 1 <= len(times) <= FRAMES_A_SHOT
-    assert kept <= 8
+    assert kept <= 6
     if frames > 20:
         shares = np.array(times) * RATE / frames
-        np.testing.assert_allclose(shares, [1 / 6, 1 / 2, 5 / 6], atol=0.17)
+        np.testing.assert_allclose(shares, [1 / 6, 1 / 2, 5 / 6], atol=0.2)
     assert running.cut(frames / RATE) == []
 
 

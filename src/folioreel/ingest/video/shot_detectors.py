@@ -1,6 +1,6 @@
 """Ways to find the cuts of a film, frame by frame, in flat memory.
 
-`adaptive`: PySceneDetect's AdaptiveDetector for cuts, and a watch for blank frames for fades.
+`adaptive`: cuts by the rule of PySceneDetect's AdaptiveDetector, fades by blank frames.
 `transnetv2`: the network of Souček and Lokoč (2020), which finds dissolves too; an option.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -20,8 +19,6 @@ from folioreel.errors import ConfigError
 DetectorName = Literal["adaptive", "transnetv2"]
 
 SHORTEST_SHOT_S = 0.3
-_MICROSECOND = Fraction(1, 1_000_000)
-_NOMINAL_RATE = Fraction(25)  # PySceneDetect wants one; all times are in microseconds
 
 Predict = Callable[[NDArray[np.uint8]], NDArray[Any]]
 """Frames (T, 27, 48, 3) -> for each the probability that a transition begins after it."""
@@ -59,12 +56,13 @@ def make_detector(name: str) -> CutDetector:
 
 
 class AdaptiveCuts:
-    """Cuts by PySceneDetect, and fades through a blank picture.
+    """Cuts where a frame differs much more from the last than its neighbours do; and fades.
 
-    The detector is shown the planes of a YUV 4:2:0 picture stacked as one grey picture, and
-    compares brightness alone. That is cheaper than its own hue and saturation, and better: hue is
-    noise where the picture is dark, and made cuts out of fades. In films that were checked by eye,
-    the weakest true cut scores 10.4 and the strongest motion 8.2.
+    The rule is that of PySceneDetect's AdaptiveDetector, to which a test holds it; computing no
+    more than is needed takes a fifth of its time. Compared are the planes of a YUV 4:2:0 picture
+    by their values alone. That is better than hue and saturation: hue is noise where the picture
+    is dark, and made cuts out of fades. In films that were checked by eye, the weakest true cut
+    scores 10.4 and the strongest motion 8.2.
     """
 
     width_px: int = 80
@@ -72,32 +70,32 @@ class AdaptiveCuts:
     pixel_format: str = "yuv420p"
     _least_score = 9.0
     _least_ratio = 3.0
+    _neighbours = 2  # on each side
 
     def __init__(self) -> None:
-        """Load PySceneDetect; it takes half a second, so only here."""
-        from scenedetect.common import FrameTimecode, Timecode
-        from scenedetect.detectors import AdaptiveDetector
-
-        def stamp(time_s: float) -> Any:
-            exact = Timecode(pts=round(time_s * 1_000_000), time_base=_MICROSECOND)
-            return FrameTimecode(exact, fps=_NOMINAL_RATE)
-
-        self._stamp = stamp
-        self._detector = AdaptiveDetector(
-            adaptive_threshold=self._least_ratio,
-            min_content_val=self._least_score,
-            min_scene_len=SHORTEST_SHOT_S,
-            luma_only=True,
-        )
+        self._last: NDArray[np.int16] | None = None
+        self._scores: deque[tuple[float, float]] = deque(maxlen=1 + 2 * self._neighbours)
+        self._last_cut_s: float | None = None
         self._cuts: list[float] = []
         self._fades = _FadeWatch()
 
     def add(self, time_s: float, pixels: NDArray[np.uint8]) -> None:
         """Look at the next frame, (3/2 height, width)."""
         self._fades.add(time_s, pixels[: pixels.shape[0] * 2 // 3])
-        grey = np.repeat(pixels[:, :, np.newaxis], 3, axis=2)
-        found = self._detector.process_frame(self._stamp(time_s), grey)
-        self._cuts += [cut.seconds for cut in found]
+        values = pixels.astype(np.int16)
+        score = 0.0 if self._last is None else float(np.abs(values - self._last).mean())
+        self._last = values
+        self._scores.append((time_s, score))
+        if self._last_cut_s is None:
+            self._last_cut_s = time_s
+        if len(self._scores) < 1 + 2 * self._neighbours:
+            return
+        middle_s, height = self._scores[self._neighbours]
+        around = (sum(score for _, score in self._scores) - height) / (2 * self._neighbours)
+        is_sharp = height >= self._least_ratio * around and height >= self._least_score
+        if is_sharp and middle_s - self._last_cut_s >= SHORTEST_SHOT_S:
+            self._last_cut_s = middle_s
+            self._cuts.append(middle_s)
 
     def latest_cut_s(self) -> float:
         """The last cut or fade so far."""

@@ -21,8 +21,8 @@ from folioreel.types import Shot, ShotFeatures
 FRAMES_A_SHOT = 3
 WIDEST = 16 / 9
 """Of pictures that are wider, or narrower than its inverse, the middle is seen."""
-_CLOSEST_S = 0.2  # below the shortest shot, so that each has a frame
-_MOST_KEPT = 8
+_CLOSEST_S = 0.25  # below the shortest shot, so that each has a frame
+_MOST_KEPT = 6
 _BATCH = 8
 _MOST_WAITING = 3
 
