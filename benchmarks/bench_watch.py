@@ -90,7 +90,8 @@ def table(videos: list[Path], rounds: int, show: Callable[[str], object] = print
         show(
             f"{video.name[:26]:26} {scan.end_s:6.0f}s {decode_s:6.1f}s {watch_s:6.1f}s"
             f" {watch_s / decode_s:6.2f} {watch_cores_s / decode_cores_s:6.2f}"
-            f" {len(scan.shots):6d} {a_day:9,.0f} {peaks[0]:4d}MB {peaks[1]:4d}MB {kept_film:4.1f}MB"
+            f" {len(scan.shots):6d} {a_day:9,.0f} {peaks[0]:4d}MB {peaks[1]:4d}MB"
+            f" {kept_film:4.1f}MB"
         )
     show(
         "ratio and cores: watching against decoding alone, on the clock and of all cores."
