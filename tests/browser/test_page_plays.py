@@ -73,9 +73,10 @@ def test_the_page_follows_softly_until_the_reader_scrolls_away(small):
     assert now(small) is None or not is_in_view(small, now(small))
     assert small.evaluate("document.querySelector('.book-scroll').scrollTop") == top
     back.click()
+    back.wait_for(state="hidden")
+    small.wait_for_timeout(100)  # until the page begins to move
     wait_until_still(small)
     assert is_in_view(small, now(small))
-    assert back.is_hidden()
 
 
 def test_a_click_on_a_linked_sentence_moves_the_film_there(small):

@@ -161,7 +161,7 @@ def test_out_is_protected(library, tmp_path):
 def test_a_second_build_at_once_is_one_line(library, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    says = f"another corpus build is writing to {out}; wait for it to end"
+    says = f"another run is writing to {out}; wait for it to end"
     with locked(out):
         assert_one_line(run("corpus", "build", library, "--out", out, *SHORT), says)
     assert run("corpus", "build", library, "--out", out, *SHORT).exit_code == 0

@@ -34,7 +34,8 @@ def test_the_whole_has_every_measure(film, book, folder):
     whole = rows.block(0, rows.shape[0])
     assert whole.values.shape == (len(film.moments), len(book.sentences), len(MEASURES))
     assert whole.measures == MEASURES
-    assert all(whole[measure].any() for measure in MEASURES)
+    # Nobody watched this film, so that its pictures say nothing.
+    assert {measure for measure in MEASURES if not whole[measure].any()} == {"visual", "scene"}
     # "Who opened the hoarding?" is told by words.
     assert whole["tfidf"][4].argmax() == 8
     assert whole["bleu3"][4].argmax() == 8

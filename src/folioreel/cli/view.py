@@ -66,3 +66,5 @@ def view(
             server.serve_forever()
         except KeyboardInterrupt:
             click.echo("", err=True)  # below the ^C that the terminal shows
+        finally:
+            session.close()

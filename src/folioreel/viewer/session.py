@@ -14,6 +14,7 @@ from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_payload import make_payload, page_link
 from folioreel.ingest.video.scan_cache import recall_features
 from folioreel.models.presets import config_from_dict
+from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
 from folioreel.viewer.judgements import FORMAT, VERSION, Judgement, Judgements
 
@@ -30,6 +31,10 @@ _NOISE = 0.002
 
 class StaleError(FolioReelError):
     """The page that judged did not know of the last judgement: another window was ahead."""
+
+
+class _ClosedError(Exception):
+    """The reader has gone, and nobody waits for the scores."""
 
 
 class Session:
@@ -49,6 +54,8 @@ class Session:
         self._lock = threading.Lock()
         self._reviser: Reviser | None = None
         self._prepared = threading.Event()
+        self._closing = threading.Event()
+        self._scoring: threading.Thread | None = None
 
     def prepare(self, complain: Callable[[str], None]) -> None:
         """Compute the scores of all cells, which judgements need, in a thread of its own."""
@@ -62,15 +69,28 @@ class Session:
                 film, book = self.alignment.film, self.alignment.book
                 aligner = _aligner_of(self.alignment)
                 film = recall_features(film, aligner.frame_features())
-                scores = aligner.score(film, book)
+                scores = aligner.score(film, book, self._go_on)
                 judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)
             except FolioReelError as error:
                 complain(f"a judgement will change its own link alone: {error}")
+            except _ClosedError:
+                pass
             finally:
                 self._prepared.set()
 
-        threading.Thread(target=work, name="scores", daemon=True).start()
+        self._scoring = threading.Thread(target=work, name="scores", daemon=True)
+        self._scoring.start()
+
+    def close(self) -> None:
+        """Stop computing scores: a thread in the middle of it must not outlive the program."""
+        self._closing.set()
+        if self._scoring is not None:
+            self._scoring.join()
+
+    def _go_on(self, progress: Progress) -> None:
+        if self._closing.is_set():
+            raise _ClosedError
 
     def payload(
         self, thumbnails: list[str | None], server: dict[str, str | None]
