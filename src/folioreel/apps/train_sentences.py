@@ -14,23 +14,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import TYPE_CHECKING, Any, Literal
-from zipfile import BadZipFile
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
+from folioreel.apps.training_run import (
+    DeviceName,
+    check_pytorch,
+    explaining_memory,
+    open_run,
+    read_json,
+    take_up,
+    training_seconds,
+)
 from folioreel.corpus.pack import pack_corpus
 from folioreel.corpus.reader import Corpus, open_corpus
 from folioreel.corpus.vocabulary import build_vocabulary
 from folioreel.errors import ConfigError, InputError
-from folioreel.files import make_folder, write_text
+from folioreel.files import write_text
 from folioreel.ingest.shards import load_shard
 from folioreel.models.store import save_encoder
 from folioreel.models.vocabulary import LARGEST_VOCABULARY, Vocabulary
@@ -41,11 +46,7 @@ if TYPE_CHECKING:
 
     from folioreel.train.sentences import Books, Training
 
-DeviceName = Literal["auto", "cpu", "cuda"]
-
 _DATA_FORMAT = "folioreel-training-data"
-_DAMAGED = (OSError, EOFError, KeyError, RuntimeError, ValueError, UnpicklingError, BadZipFile)
-"""What is raised over a checkpoint that is not whole."""
 _MOST_HELD_OUT = 10
 """Books that perplexity is measured on, in a large corpus; a tenth of a small one."""
 
@@ -102,8 +103,7 @@ def train_sentences(
         InputError: The corpus is damaged or too small, or `out` cannot be written.
     """
     settings = settings or TrainSentencesConfig()
-    if find_spec("torch") is None:
-        raise ConfigError('training needs PyTorch; run: pip install "folioreel[train]"')
+    check_pytorch()
     from folioreel.train.encoders import skip_thought_encoder
     from folioreel.train.sentences import choose_device
 
@@ -130,7 +130,7 @@ def train_sentences(
         "run": measured,
     }
     # A run that took no step has measured nothing: the account of the one before it stays.
-    earlier = _read_json(out / "report.json") if not measured["steps"] else {}
+    earlier = read_json(out / "report.json") if not measured["steps"] else {}
     kept = earlier.get("step") == training.step
     account = earlier if kept else report
     encoder = skip_thought_encoder(training.model, vocabulary, training.config.longest, account)
@@ -167,8 +167,9 @@ def _prepare_pack(
     corpus: Corpus, out: Path, settings: TrainSentencesConfig, progress: ProgressCallback
 ) -> Vocabulary:
     """Count words and pack the books, unless an earlier run has done both."""
-    _open_out(out, _describe_data(corpus, settings.vocabulary))
     pack = out / "pack"
+    if open_run(out, _describe_data(corpus, settings.vocabulary)):
+        (pack / "pack.json").unlink(missing_ok=True)
     if not _is_whole(pack):
         vocabulary = build_vocabulary(corpus, settings.vocabulary, progress)
         pack_corpus(corpus, vocabulary, pack, progress=progress)
@@ -182,30 +183,6 @@ def _describe_data(corpus: Corpus, vocabulary: int) -> dict[str, Any]:
     return {"format": _DATA_FORMAT, "version": 1, "books": digest, "vocabulary": vocabulary}
 
 
-def _open_out(out: Path, data: dict[str, Any]) -> None:
-    """Make the run's folder, or see that it is one, and of the same data if it was begun."""
-    path = out / "data.json"
-    make_folder(out)
-    if not path.is_file() and any(out.iterdir()):
-        raise InputError("is not empty and no training run; give a folder of its own", out)
-    found = _read_json(path)
-    if found == data:
-        return
-    checkpoint = out / "checkpoint.pt"
-    if checkpoint.exists():
-        differing = [
-            "other books" if key == "books" else f"{key}: {found.get(key)} there, {value} here"
-            for key, value in data.items()
-            if found.get(key) != value
-        ]
-        raise ConfigError(
-            f"{checkpoint} was trained on other data ({'; '.join(differing)}); "
-            "give another folder with --out, or remove that file"
-        )
-    (out / "pack" / "pack.json").unlink(missing_ok=True)
-    write_text(path, json.dumps(data, indent=1) + "\n")
-
-
 def _is_whole(pack: Path) -> bool:
     """Whether packing came to its end, and nothing was removed or cut since."""
     sizes = _shard_sizes(pack)
@@ -215,17 +192,8 @@ def _is_whole(pack: Path) -> bool:
 
 def _shard_sizes(pack: Path) -> dict[str, int]:
     """Name → bytes of each shard in order; nothing if there is no whole pack."""
-    shards = _read_json(pack / "pack.json").get("shards", [])
+    shards = read_json(pack / "pack.json").get("shards", [])
     return {shard["file"]: shard["bytes"] for shard in shards}
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """What a file of ours says; nothing if it is missing or damaged."""
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _make_training(
@@ -271,25 +239,14 @@ def _fit(
     """Train from the checkpoint on, and leave another, also when the user stops it."""
     from folioreel.train.sentences import train
 
-    if checkpoint.exists():
-        _take_up(training, checkpoint)
+    take_up(training, checkpoint)
     if training.step >= training.config.steps:
         return {"steps": 0, "seconds": 0.0, "log": training.log}
-    seconds = math.inf if settings.minutes is None else 60 * settings.minutes
+    seconds = training_seconds(settings.minutes)
     try:
-        return train(training, books, seconds=seconds, checkpoint=checkpoint, progress=progress)
-    except RuntimeError as error:
-        if "out of memory" not in str(error):
-            raise
-        raise ConfigError("memory is too small for this; give a smaller batch or units") from error
+        with explaining_memory():
+            return train(training, books, seconds=seconds, checkpoint=checkpoint, progress=progress)
     except KeyboardInterrupt:
         # The step that was broken off may be done in part; the next ones make up for that.
         training.save(checkpoint)
         raise
-
-
-def _take_up(training: Training, checkpoint: Path) -> None:
-    try:
-        training.load(checkpoint)
-    except _DAMAGED as error:
-        raise InputError("is damaged; remove it to begin anew", checkpoint) from error

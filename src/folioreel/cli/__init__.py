@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from folioreel import __version__
-from folioreel.cli import align, books, corpus, describe, evaluate, train, view
+from folioreel.cli import align, books, corpus, describe, evaluate, train, train_visual, view
 from folioreel.cli.output import show_error
 from folioreel.errors import FolioReelError
 
@@ -58,3 +58,5 @@ for _command in (
     view.view,
 ):
     main.add_command(_command)
+for _command in (train_visual.visual, train_visual.caption):
+    train.train.add_command(_command)

@@ -22,7 +22,7 @@ from folioreel.cli.output import (
 from folioreel.errors import InputError
 
 if TYPE_CHECKING:
-    from folioreel.apps.train_sentences import DeviceName
+    from folioreel.apps.training_run import DeviceName
 
 
 _out_option = click.option(
@@ -34,13 +34,14 @@ _out_option = click.option(
 def train() -> None:
     """Fit a model, or make a new one out of those that are there.
 
-    `sentences` needs PyTorch: pip install "folioreel[train]".
+    Most need PyTorch: pip install "folioreel[train]".
 
     \b
     folioreel train chain pairs/ --out preset
     folioreel train sentences corpus --out skip-thought --minutes 60
     folioreel train combine uni/encoder bi/encoder --out combined
     folioreel train vocabulary combined glove.6B.300d.txt --out expanded
+    folioreel train visual flickr8k/ --out embedding
     """
 
 
@@ -99,7 +100,7 @@ def sentences(
         device=device,
     )
     kept = "the steps up to the last checkpoint"
-    with resumable(kept), _ending_like_ctrl_c(), ProgressBars() as progress:
+    with resumable(kept), ending_like_ctrl_c(), ProgressBars() as progress:
         report = train_sentences(corpus, out, settings, progress)
     if as_json:
         show_json(report)
@@ -250,7 +251,7 @@ def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None
 
 
 @contextmanager
-def _ending_like_ctrl_c() -> Iterator[None]:
+def ending_like_ctrl_c() -> Iterator[None]:
     """Let SIGTERM, which batch systems send, leave a checkpoint as Ctrl-C does."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -268,22 +268,25 @@ def fit_captioner(
     *,
     seconds: float = math.inf,
     checkpoint: Path | None = None,
+    checkpoint_every_s: float = 60.0,
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
     """Train until the passes are done or the time is over; the network ends as the best one was."""
-    started = time.perf_counter()
+    started = saved = time.perf_counter()
     over = training.passes >= training.config.passes
     if not training.passes:
         training.network.set_scale(pictures[0])
     while not over:
         loss = training.learn_pass(*pictures)
         judgement = training.judge(*judged)
-        elapsed = time.perf_counter() - started
+        now = time.perf_counter()
+        elapsed = now - started
         over = training.passes >= training.config.passes or elapsed > seconds
         entry = {"pass": training.passes, "loss": loss, "judged_loss": judgement}
         training.log.append({**entry, "seconds": elapsed})
-        if checkpoint is not None:
+        if checkpoint is not None and (over or now - saved > checkpoint_every_s):
             training.save(checkpoint)
+            saved = now
         progress(Progress(stage="training", done=training.passes, total=training.config.passes))
     if "weights" in training.best:
         training.network.load_state_dict(training.best["weights"])
