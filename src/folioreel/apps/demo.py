@@ -38,9 +38,9 @@ def demo_folder() -> Path:
 def run_demo(out: Path, progress: ProgressCallback = ignore_progress) -> DemoResult:
     """Align the bundled film with its book and write every result into `out`."""
     pair = load_pair(demo_folder())
-    aligner = Aligner.load()
-    film = load_film(pair.folder / "film.mp4", progress=progress, encoder=aligner.frame_features())
-    alignment = aligner.align(film, load_book(pair.book), progress)
+    # Its pictures are drawn, and say nothing to a network that knows photographs.
+    film = load_film(pair.folder / "film.mp4", progress=progress)
+    alignment = Aligner.load().align(film, load_book(pair.book), progress)
     return DemoResult(
         alignment=alignment,
         files=write_results(alignment, out, progress),

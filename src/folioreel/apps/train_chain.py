@@ -21,7 +21,7 @@ from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
 from folioreel.ingest.book import load_book
 from folioreel.ingest.source import file_sha256
-from folioreel.models.presets import check_replaceable, save_preset
+from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.positions import FitConfig, Lesson, fit_calibration, fit_positions
@@ -108,7 +108,9 @@ def fit_preset(
     outcomes = [judge_film(item, fitted) for item in judged]
     odds = log_odds(np.concatenate([found.scores[found.stated] for found in outcomes]))
     right = np.concatenate([found.near[found.stated] for found in outcomes])
-    return replace(fitted, calibration=fit_calibration(odds, right))
+    # What pictures are worth is learned elsewhere (training/pictures.py), and goes along.
+    pictures = load_preset("default").pictures
+    return replace(fitted, calibration=fit_calibration(odds, right), pictures=pictures)
 
 
 def train_chain(
