@@ -21,7 +21,7 @@ _WIDTH_PX = 320
 _LONGEST = 700
 """Characters of a passage at most: a paragraph may run over pages."""
 
-_PAGE = """<!doctype html>
+PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -145,7 +145,7 @@ def write_sheet(
 
 def write_sheet_html(sheet: Sheet, path: Path) -> None:
     """Write a sheet as one page with everything in it."""
-    page = _PAGE.format(
+    page = PAGE.format(
         title=html.escape(sheet.title),
         subtitle=html.escape(sheet.subtitle),
         cards="\n".join(map(_card_html, sheet.cards)),

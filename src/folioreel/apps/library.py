@@ -93,7 +93,7 @@ def open_library(
             books.append(outcome.get())
     progress(Progress(stage="skimming", done=len(files), total=len(files)))
     if not books:
-        raise InputError(_describe_empty(failures), folder)
+        raise InputError(describe_empty(failures), folder)
     first: dict[str, LibraryBook] = {}
     for book in sorted(books, key=lambda book: book.path):
         first.setdefault(book.sha256, book)
@@ -144,7 +144,8 @@ def _as_file(found: FoundFile) -> Iterator[Path]:
         yield path
 
 
-def _describe_empty(failures: list[Failure]) -> str:
+def describe_empty(failures: list[Failure]) -> str:
+    """Why a folder has no book to work with."""
     if not failures:
         return "holds no book; give a folder of EPUB, PDF, FB2, HTML, Markdown or text files"
     first = failures[0]

@@ -12,7 +12,17 @@ from typing import Any
 import click
 
 from folioreel import __version__
-from folioreel.cli import align, books, corpus, describe, evaluate, train, train_visual, view
+from folioreel.cli import (
+    align,
+    books,
+    caption,
+    corpus,
+    describe,
+    evaluate,
+    train,
+    train_visual,
+    view,
+)
 from folioreel.cli.output import show_error
 from folioreel.errors import FolioReelError
 
@@ -51,6 +61,7 @@ for _command in (
     align.inspect,
     books.borrow,
     books.retrieve,
+    caption.caption,
     describe.describe,
     corpus.corpus,
     evaluate.evaluate,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -35,6 +35,8 @@ _SHORTLIST = 2_000
 """Sentences whose signs are nearest, among which the vectors themselves decide."""
 _DEPTH = 100
 """How far down both lists count when they are joined."""
+_MEAN_OVER = 20_000
+"""Sentences at least, where there are so many, whose vectors make up the mean."""
 _RANK_OFFSET = 60
 """Of reciprocal rank fusion: how little the first places differ (Cormack et al., 2009)."""
 
@@ -98,7 +100,8 @@ class SearchStore:
         held = {book.id: book for book in corpus.books}
         self._folder = corpus.folder
         self._records = held
-        self._encoder = encoder
+        self._units = record.units
+        self.encoder = encoder
         self._books = [book for book in record.books if _is_held(book, held)]
         self._numbers = {book.id: number for number, book in enumerate(self._books)}
         self._files = [
@@ -158,7 +161,7 @@ class SearchStore:
             raise ConfigError(f"count must be at least 1, not {count}")
         if by not in get_args(By):
             raise ConfigError(f"by must be one of {', '.join(get_args(By))}, not {by!r}")
-        self._check_script(query)
+        self.check_query(query)
         depth = max(_DEPTH, count)
         meaning = self.nearest(query, depth) if by != "words" else {}
         words = self.find_words(query, depth) if by != "meaning" else {}
@@ -184,7 +187,11 @@ class SearchStore:
 
     def nearest(self, query: str, count: int) -> dict[Place, float]:
         """The sentences nearest to a query by meaning with their cosines, best first."""
-        vector = scale_rows(self._encoder.encode([query]))[0]
+        return self.nearest_to(self.encoder.encode([query])[0], count)
+
+    def nearest_to(self, vector: NDArray[np.float32], count: int) -> dict[Place, float]:
+        """The sentences whose vectors are nearest to one with their cosines, best first."""
+        vector = scale_rows(vector[None])[0]
         if not vector.any():
             return {}
         rows = nearest_by_signs(
@@ -193,6 +200,12 @@ class SearchStore:
         cosines = self._cosines(rows, vector)
         best = np.lexsort((rows, -cosines))[:count]
         return {self._place(int(rows[each])): float(cosines[each]) for each in best}
+
+    def mean_vector(self) -> NDArray[np.float32]:
+        """The mean of the vectors, each scaled to length 1, over sentences evenly spread."""
+        rows = np.arange(0, self.sentences, max(1, self.sentences // _MEAN_OVER))
+        mean: NDArray[np.float32] = self._read_rows(rows).mean(axis=0)
+        return mean
 
     def find_words(self, query: str, count: int) -> dict[Place, float]:
         """The sentences that share the rarest words with a query, with their BM25, best first."""
@@ -203,30 +216,47 @@ class SearchStore:
 
     def _cosines(self, rows: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosines of some rows, which are in order, with a vector of length 1."""
+        cosines: NDArray[np.float32] = self._read_rows(rows) @ vector
+        return cosines
+
+    def _read_rows(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of some rows, which are in order, scaled to length 1."""
         numbers = np.searchsorted(self._starts, rows, side="right") - 1
         pieces: list[bytes] = []
         for number, group in groupby(range(len(rows)), key=lambda each: int(numbers[each])):
             inside = [int(rows[each] - self._starts[number]) for each in group]
             pieces += self._files[number].read_rows(inside)
-        stored = np.frombuffer(b"".join(pieces), dtype=np.int8).reshape(len(rows), len(vector))
-        cosines: NDArray[np.float32] = scale_rows(stored.astype(np.float32)) @ vector
-        return cosines
+        stored = np.frombuffer(b"".join(pieces), dtype=np.int8).reshape(len(rows), self._units)
+        return scale_rows(stored.astype(np.float32))
 
     def _place(self, row: int) -> Place:
         number = int(np.searchsorted(self._starts, row, side="right")) - 1
         return self._books[number].id, row - int(self._starts[number])
 
-    def _check_script(self, query: str) -> None:
-        if not tokenize(query):
-            raise InputError(f"the query {query!r} has no words; give a sentence or a question")
-        script = dominant_script(query)
-        known = {book.script for book in self._books if book.script}
-        if script and known and script not in known:
-            names = " and ".join(sorted(name.capitalize() for name in known))
-            raise InputError(
-                f"the query is in {script.capitalize()} script and the books are in {names} "
-                "script; ask in the language of the books"
-            )
+    def check_query(self, query: str) -> None:
+        """Refuse a query that no book can answer.
+
+        Raises:
+            InputError: It has no words, or is in another script than all books.
+        """
+        check_query(query, {book.script for book in self._books if book.script})
+
+
+def check_query(query: str, scripts: Collection[str]) -> None:
+    """Refuse a query that books in some scripts cannot answer.
+
+    Raises:
+        InputError: It has no words, or is in another script than all books.
+    """
+    if not tokenize(query):
+        raise InputError(f"the query {query!r} has no words; give a sentence or a question")
+    script = dominant_script(query)
+    if script and scripts and script not in scripts:
+        names = " and ".join(sorted(name.capitalize() for name in scripts))
+        raise InputError(
+            f"the query is in {script.capitalize()} script and the books are in {names} "
+            "script; ask in the language of the books"
+        )
 
 
 def join_ranks(lists: Sequence[Iterable[Place]]) -> list[tuple[Place, float]]:
