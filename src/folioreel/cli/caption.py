@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from folioreel.cli.options import FILE, force_option, json_option, workers_option
-from folioreel.cli.output import (
-    ProgressBars,
-    resumable,
-    show_failures,
-    show_json,
-    show_line,
-    show_notes,
-)
+from folioreel.cli.output import ProgressBars, resumable, show_failures, show_json, show_line
 
 if TYPE_CHECKING:
     from folioreel.apps.caption import Story
@@ -100,12 +93,13 @@ def caption(
         telling = tell_pictures(images, books, config, progress, captions=captions)
     if out is not None:
         write_gallery(telling, out, force=force)
-        show_notes(out, ("written",))
     if as_json:
         show_json([story.to_dict() for story in telling.stories])
     else:
         for story in telling.stories:
             _show_story(story)
+        if out is not None:
+            show_line(f"wrote {out}")
     show_failures(telling.failures)
 
 
