@@ -168,8 +168,7 @@ def _prepare_pack(
 ) -> Vocabulary:
     """Count words and pack the books, unless an earlier run has done both."""
     pack = out / "pack"
-    if open_run(out, _describe_data(corpus, settings.vocabulary)):
-        (pack / "pack.json").unlink(missing_ok=True)
+    open_run(out, _describe_data(corpus, settings.vocabulary), pack / "pack.json")
     if not _is_whole(pack):
         vocabulary = build_vocabulary(corpus, settings.vocabulary, progress)
         pack_corpus(corpus, vocabulary, pack, progress=progress)

@@ -40,11 +40,13 @@ def check_pytorch() -> None:
         raise ConfigError('training needs PyTorch; run: pip install "folioreel[train]"')
 
 
-def open_run(out: Path, data: dict[str, Any]) -> bool:
+def open_run(out: Path, data: dict[str, Any], made_of_it: Path | None = None) -> None:
     """Make a run's folder, or see that it is one, and of the same data if it was begun.
 
-    Returns:
-        Whether it is about other data than before, or new.
+    Args:
+        out: The folder.
+        data: What tells this data from other.
+        made_of_it: A file that is removed if it was made of other data.
 
     Raises:
         InputError: The folder holds something else, or cannot be written.
@@ -56,7 +58,7 @@ def open_run(out: Path, data: dict[str, Any]) -> bool:
         raise InputError("is not empty and no training run; give a folder of its own", out)
     found = read_json(path)
     if found == data:
-        return False
+        return
     checkpoint = out / "checkpoint.pt"
     if checkpoint.exists():
         differing = [
@@ -68,8 +70,9 @@ def open_run(out: Path, data: dict[str, Any]) -> bool:
             f"{checkpoint} was trained on other data ({'; '.join(differing)}); "
             "give another folder with --out, or remove that file"
         )
+    if made_of_it is not None:
+        made_of_it.unlink(missing_ok=True)
     write_text(path, json.dumps(data, indent=1) + "\n")
-    return True
 
 
 def take_up(training: Resumable, checkpoint: Path) -> None:
