@@ -29,6 +29,7 @@ def test_the_tour_runs():
     assert first.startswith("sixty-one-kilos.txt    100.0")
     assert second.startswith("the-keeper.txt")
     assert len(outputs[6].splitlines()) == 6
+    assert "Of the whole Silver Band, four people were sitting down and playing." in outputs[7]
     # What the docs show is no older than the program, but for the last digits of numbers.
     assert [len(text.splitlines()) for text in committed] == [
         len(text.splitlines()) for text in outputs
