@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 from itertools import pairwise
 
 import pysubs2
@@ -50,6 +51,16 @@ def test_a_broken_alignment_is_refused(tmp_path, alignment, change, says):
     path = tmp_path / "alignment.json"
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match=says):
+        read_alignment(path)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_what_json_has_no_number_for_is_refused(alignment, tmp_path, number):
+    text = json.dumps(alignment_to_dict(alignment))
+    score = re.search(r'"score": ([\d.e-]+)', text)
+    path = tmp_path / "alignment.json"
+    path.write_text(text[: score.start(1)] + number + text[score.end(1) :])
+    with pytest.raises(InputError, match=f"{number} is no number"):
         read_alignment(path)
 
 

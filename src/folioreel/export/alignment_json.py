@@ -92,6 +92,11 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
+def _refuse_constant(name: str) -> float:
+    """Python's JSON would take NaN and Infinity, which are none and which no page can show."""
+    raise ValueError(f"{name} is no number")
+
+
 def read_alignment(path: Path) -> dict[str, Any]:
     """An alignment file, validated against the schema.
 
@@ -101,11 +106,13 @@ def read_alignment(path: Path) -> dict[str, Any]:
     import jsonschema  # slow to import, and only readers need it
 
     try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(
+            path.read_text(encoding="utf-8"), parse_constant=_refuse_constant
+        )
     except FileNotFoundError:
         message = "no such file; give the alignment.json that `folioreel align` wrote"
         raise InputError(message, path) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"is not an alignment.json ({error})", path) from error
     try:
         jsonschema.validate(document, load_schema())
