@@ -1,10 +1,10 @@
 // The state of the page and everything that can be done to it; the views listen.
 
 import { Book } from "./book.ts";
-import { Corrections } from "./corrections.ts";
+import { Corrections, type Outcome } from "./corrections.ts";
 import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
-import { hashText, type Kept, readKept, writeItem } from "./memory.ts";
+import { type Kept, readKept, writeItem } from "./memory.ts";
 import { clamp } from "./order.ts";
 import type { Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
@@ -18,6 +18,8 @@ export type Topic =
 
 const SAVE_MS = 1000;
 const PATIENCE_MS = 400;
+/** Who skips no more than this still watches. */
+const SKIP_S = 10;
 
 export class App extends Emitter<Topic> {
   readonly book: Book;
@@ -30,6 +32,8 @@ export class App extends Emitter<Topic> {
   moment: number | null = null;
   /** The sentence that the reader chose to act on. */
   picked: number | null = null;
+  /** The moment for which the reader is asked to click the right sentence. */
+  linking: number | null = null;
   isFollowing: boolean;
   /** The last sentence that may be shown. */
   veil = Infinity;
@@ -38,14 +42,15 @@ export class App extends Emitter<Topic> {
   private readonly key: string;
   private frame = 0;
   private saveTimer = 0;
+  /** Whether the reader leapt beyond what has been seen: playing there lifts nothing. */
+  private isAhead = false;
   private seenMoment: number | null | undefined = undefined;
 
   constructor(readonly payload: Payload) {
     super();
     this.book = new Book(payload.book);
     const { book, film } = payload;
-    const name = [book.title, film.title, book.sentences.length, payload.moments.length].join("\n");
-    this.key = `folioreel:${hashText(name)}`;
+    this.key = `folioreel:${payload.id}`;
     this.kept = readKept(this.key);
     this.isFollowing = this.kept.awayAt === null;
     this.corrections = new Corrections(payload, `${this.key}:judgements`);
@@ -56,6 +61,7 @@ export class App extends Emitter<Topic> {
     const { time_s, rate } = this.kept;
     this.player.rate = rate;
     this.player.seek(time_s);
+    this.isAhead = time_s > this.kept.seen_s + SKIP_S;
     this.drawVeil(true);
     addEventListener("pagehide", () => this.save());
   }
@@ -115,7 +121,10 @@ export class App extends Emitter<Topic> {
     this.playerChanged();
   }
 
+  /** The film to a time, by the reader's will: what was picked belonged to where it was. */
   seek(time_s: number): void {
+    this.letGo();
+    this.isAhead = time_s > this.kept.seen_s + SKIP_S;
     this.player.seek(clamp(time_s, 0, this.payload.film.duration_s));
     this.playerChanged();
   }
@@ -157,7 +166,7 @@ export class App extends Emitter<Topic> {
   private tick(): void {
     const { time_s, isPlaying } = this.player;
     this.kept.time_s = time_s;
-    if (isPlaying && time_s > this.kept.seen_s) this.kept.seen_s = time_s;
+    if (isPlaying && !this.isAhead && time_s > this.kept.seen_s) this.kept.seen_s = time_s;
     const moment = momentAt(this.payload.moments, time_s);
     const isNew = moment !== this.moment;
     this.moment = moment;
@@ -182,6 +191,13 @@ export class App extends Emitter<Topic> {
     this.emit("picked");
   }
 
+  /** Neither picks nor links any longer. */
+  letGo(): void {
+    if (this.picked === null && this.linking === null) return;
+    this.linking = null;
+    this.pick(null);
+  }
+
   /** The film to the sentence's moment: the next of them, where it has several. */
   playSentence(sentence: number): void {
     const moments = this.momentsOf.get(sentence);
@@ -201,6 +217,7 @@ export class App extends Emitter<Topic> {
   setSpoilers(hides: boolean): void {
     this.kept.hidesSpoilers = hides;
     if (hides) this.kept.seen_s = Math.max(this.kept.seen_s, this.time_s);
+    this.isAhead = false;
     this.drawVeil(true);
     this.say(hides ? `The book is hidden beyond ${clock(this.kept.seen_s)} of the film.` : "The whole book is shown.");
   }
@@ -208,6 +225,7 @@ export class App extends Emitter<Topic> {
   /** Counts everything up to now as seen, and nothing else. */
   setSeenHere(): void {
     this.kept.seen_s = this.time_s;
+    this.isAhead = false;
     this.drawVeil(true);
     this.say(`Seen up to ${clock(this.time_s)}.`);
   }
@@ -241,37 +259,59 @@ export class App extends Emitter<Topic> {
   }
 
   /** Says that the current moment's link, as it is shown, is right. */
-  confirm(): Promise<void> {
-    const link = this.moment === null ? null : this.links[this.moment];
-    if (link?.in_book) return this.judgeHere("match", link.sentence, "Confirmed.");
-    return this.judgeHere("none", null, "Confirmed: not in the book.");
+  async confirm(): Promise<void> {
+    const { moment } = this;
+    if (!this.canJudge(moment)) return;
+    const { in_book, sentence } = this.links[moment];
+    if (!in_book) return this.judge(moment, "none", null, "Confirmed: not in the book.");
+    if (this.link) return this.judge(moment, "match", sentence, "Confirmed.");
+    this.say("This link is not shown: it is less sure than the slider asks for.");
   }
 
-  reject(): Promise<void> {
-    return this.judgeHere("none", null, "Marked as not in the book.");
+  async reject(): Promise<void> {
+    return this.judge(this.moment, "none", null, "Marked as not in the book.");
   }
 
-  async linkTo(sentence: number | null): Promise<void> {
-    if (sentence !== null) return this.judgeHere("match", sentence, "Linked.");
-    return this.say("Pick a sentence of the book first (J and K, or a click).");
+  /** Links the current moment to the picked sentence; where none is, asks for it. */
+  linkHere(): void {
+    if (this.picked !== null) return void this.linkTo(this.picked, this.linking ?? this.moment);
+    if (this.linking !== null) return this.letGo();
+    if (!this.canJudge(this.moment)) return;
+    this.linking = this.moment;
+    this.emit("picked");
+    return this.say("Click the right sentence, or pick it (J and K) and press L. Esc: leave it.");
+  }
+
+  async linkTo(sentence: number, moment: number | null): Promise<void> {
+    this.letGo();
+    return this.judge(moment, "match", sentence, "Linked.");
   }
 
   async undo(): Promise<void> {
     if (!this.canUndo) return this.say("There is nothing to undo.");
-    return this.revise(this.corrections.undo());
+    const { moment } = await this.revise(this.corrections.undo());
+    if (moment !== null && moment !== this.moment && !this.isHidden(moment)) this.goTo(moment);
   }
 
-  private async judgeHere(verdict: "match" | "none", sentence: number | null, done: string): Promise<void> {
-    if (this.moment === null) return this.say("The film has not reached its first moment yet.");
-    return this.revise(this.corrections.add({ moment: this.moment, verdict, sentence }, done));
+  /** Whether a moment can be judged; if not, says why. */
+  private canJudge(moment: number | null): moment is number {
+    if (moment === null) this.say("The film has not reached its first moment yet.");
+    else if (this.isHidden(moment)) this.say("This is still hidden: judge it when it has been seen.");
+    else return true;
+    return false;
   }
 
-  private async revise(outcome: Promise<string>): Promise<void> {
+  private async judge(moment: number | null, verdict: "match" | "none", sentence: number | null, done: string): Promise<void> {
+    if (this.canJudge(moment)) await this.revise(this.corrections.add({ moment, verdict, sentence }, done));
+  }
+
+  private async revise(outcome: Promise<Outcome>): Promise<Outcome> {
     const timer = setTimeout(() => this.say("Solving again around it …"), PATIENCE_MS);
-    const words = await outcome;
+    const told = await outcome;
     clearTimeout(timer);
     this.drawVeil(true);
-    this.say(words);
+    this.say(told.words);
+    return told;
   }
 
   // ---- what is kept

@@ -134,9 +134,10 @@ export class BookView {
     const span = (event.target as Element).closest<HTMLElement>(".sentence");
     if (!span || getSelection()?.isCollapsed === false) return;
     const sentence = Number(span.dataset.sentence);
-    this.app.pick(sentence);
     span.focus({ preventScroll: true });
-    if (this.app.momentsOf.has(sentence)) this.app.playSentence(sentence);
+    if (this.app.linking !== null) void this.app.linkTo(sentence, this.app.linking);
+    else if (this.app.momentsOf.has(sentence)) this.app.playSentence(sentence);
+    else this.app.pick(sentence);
   }
 
   private repaint(): void {

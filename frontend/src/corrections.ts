@@ -4,6 +4,12 @@ import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
 import type { Judgement, Moment, PageLink, Payload, Revised } from "./payload.ts";
 import { clock, counted } from "./words.ts";
 
+/** What to tell the reader of a judgement or an undo, and of which moment it was (null: none). */
+export interface Outcome {
+  words: string;
+  moment: number | null;
+}
+
 export class Corrections {
   readonly links: PageLink[];
   judged = new Map<number, Judgement>();
@@ -33,31 +39,33 @@ export class Corrections {
     return this.count + this.pending > 0;
   }
 
-  /** Keeps a judgement; returns what to tell the reader. */
-  add(judgement: Judgement, done: string): Promise<string> {
+  /** Keeps a judgement. */
+  add(judgement: Judgement, done: string): Promise<Outcome> {
     const { caution } = this;
     this.caution = "";
-    return this.revise(this.judge.judge(judgement), judgement.moment, done + caution);
+    return this.revise(this.judge.judge(judgement), () => ({ words: done + caution, moment: judgement.moment }));
   }
 
-  /** Takes the last judgement back; returns what to tell the reader. */
-  undo(): Promise<string> {
-    const last = [...this.judged.keys()].at(-1);
-    const place = last === undefined ? "" : ` at ${clock(this.moments[last].start_s)}`;
-    return this.revise(this.judge.undo(), last ?? -1, `Undone${place}.`);
+  /** Takes the last judgement back. */
+  undo(): Promise<Outcome> {
+    return this.revise(this.judge.undo(), ({ undone }) => {
+      const moment = undone ?? null;
+      return { words: moment === null ? "Undone." : `Undone at ${clock(this.moments[moment].start_s)}.`, moment };
+    });
   }
 
-  private async revise(answer: Promise<Revised>, moment: number, done: string): Promise<string> {
+  private async revise(answer: Promise<Revised>, name: (revised: Revised) => Outcome): Promise<Outcome> {
     this.pending += 1;
     try {
       const revised = await answer;
+      const { words, moment } = name(revised);
+      const others = revised.links.filter(([changed, link]) => changed !== moment && isElsewhere(link, this.links[changed])).length;
       this.apply(revised);
-      const others = revised.links.filter(([changed]) => changed !== moment).length;
-      return others > 0 ? `${done} ${counted(others, "other link", "other links")} changed with it.` : done;
+      return { words: others > 0 ? `${words} ${counted(others, "other link", "other links")} changed with it.` : words, moment };
     } catch (error) {
       if (!(error instanceof JudgeError)) throw error;
       if (error.revised) this.apply(error.revised);
-      return error.message;
+      return { words: error.message, moment: null };
     } finally {
       this.pending -= 1;
     }
@@ -77,4 +85,9 @@ export class Corrections {
     }
     this.count = judgements.length;
   }
+}
+
+/** Whether a link leads elsewhere than before; another score alone is no change that a reader sees. */
+function isElsewhere(link: PageLink, before: PageLink): boolean {
+  return link.in_book !== before.in_book || (link.in_book && link.sentence !== before.sentence);
 }

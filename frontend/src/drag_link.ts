@@ -16,6 +16,8 @@ export class LinkDrag {
   );
   private readonly label = element("div", { class: "drag-label", hidden: true });
   private target: number | null = null;
+  /** The moment whose link is dragged: the film may play on meanwhile. */
+  private moment: number | null = null;
   private pointer: PointerEvent | null = null;
   private frame = 0;
 
@@ -46,6 +48,7 @@ export class LinkDrag {
   start(event: PointerEvent): void {
     event.preventDefault();
     this.pointer = event;
+    this.moment = this.app.moment;
     document.body.classList.add("dragging-link");
     const move = (moved: PointerEvent) => this.move(moved);
     const end = (last: Event) => {
@@ -105,8 +108,8 @@ export class LinkDrag {
     this.pointer = null;
     this.label.hidden = true;
     document.body.classList.remove("dragging-link");
-    if (!isDropped || target === null || target === this.app.link?.sentence) return;
-    this.app.pick(target);
-    void this.app.linkTo(target);
+    const { moment } = this;
+    if (!isDropped || target === null || moment === null || target === this.app.shownLink(moment)?.sentence) return;
+    void this.app.linkTo(target, moment);
   }
 }

@@ -8,7 +8,9 @@ export interface ChapterUse {
   chapter: number | null;
   first: number;
   end: number;
-  /** Share of its paragraphs that a moment of the film is linked to. */
+  /** How many of its paragraphs have been seen: all of them, where nothing is hidden. */
+  seen: number;
+  /** Share of those that a moment of the film is linked to. */
   share: number;
 }
 
@@ -18,15 +20,17 @@ export interface SceneUse {
   /** First moment, and the first of the next scene. */
   first: number;
   end: number;
-  /** Share of its moments that are in the book. */
+  /** How many of its moments have been seen. */
+  seen: number;
+  /** Share of those that are in the book. */
   share: number;
 }
 
 const SCENE_S = 120;
 const SHORTEST_SCENE_S = 40;
 
-/** Each chapter with the share of its paragraphs that the film uses. */
-export function chapterUse(book: Book, links: PageLink[], threshold: number): ChapterUse[] {
+/** Each chapter with the share of its paragraphs, up to the last sentence shown, that the film uses. */
+export function chapterUse(book: Book, links: PageLink[], threshold: number, veil = Infinity): ChapterUse[] {
   const used = new Set(
     links.filter((link) => isShown(link, threshold)).map((link) => book.paragraphOf(link.sentence)),
   );
@@ -35,10 +39,13 @@ export function chapterUse(book: Book, links: PageLink[], threshold: number): Ch
   const bounds = [...(hasFront ? [0] : []), ...starts, book.paragraphs.length];
   return bounds.slice(0, -1).map((first, k) => {
     const end = bounds[k + 1];
-    let count = 0;
-    for (let p = first; p < end; p++) count += used.has(p) ? 1 : 0;
+    let [count, seen] = [0, 0];
+    for (let p = first; p < end && book.paragraphs[p] <= veil; p++) {
+      seen += 1;
+      count += used.has(p) ? 1 : 0;
+    }
     const chapter = hasFront ? (k === 0 ? null : k - 1) : k;
-    return { chapter, first, end, share: count / Math.max(1, end - first) };
+    return { chapter, first, end, seen, share: count / Math.max(1, seen) };
   });
 }
 
@@ -62,29 +69,32 @@ export function sceneStarts(moments: Moment[], duration_s: number): number[] {
   return starts.sort((a, b) => a - b);
 }
 
-/** Each scene with the share of its moments that are in the book. */
+/** Each scene with the share of its moments, of those seen, that are in the book. */
 export function sceneUse(
   moments: Moment[],
   links: PageLink[],
   duration_s: number,
   threshold: number,
+  seenLimit_s = Infinity,
 ): SceneUse[] {
   const starts = sceneStarts(moments, duration_s);
   return starts.map((first, k) => {
     const end = starts[k + 1] ?? moments.length;
-    const inBook = links.slice(first, end).filter((link) => isShown(link, threshold)).length;
+    const seen = moments.slice(first, end).filter((moment) => moment.start_s <= seenLimit_s).length;
+    const inBook = links.slice(first, first + seen).filter((link) => isShown(link, threshold)).length;
     return {
       start_s: k === 0 ? 0 : moments[first].start_s,
       end_s: end < moments.length ? moments[end].start_s : duration_s,
       first,
       end,
-      share: inBook / Math.max(1, end - first),
+      seen,
+      share: inBook / Math.max(1, seen),
     };
   });
 }
 
-export function meanShare(parts: { first: number; end: number; share: number }[]): number {
-  const size = parts.reduce((sum, part) => sum + part.end - part.first, 0);
-  const used = parts.reduce((sum, part) => sum + part.share * (part.end - part.first), 0);
-  return size === 0 ? 0 : used / size;
+export function meanShare(parts: { seen: number; share: number }[]): number {
+  const seen = parts.reduce((sum, part) => sum + part.seen, 0);
+  const used = parts.reduce((sum, part) => sum + part.share * part.seen, 0);
+  return seen === 0 ? 0 : used / seen;
 }

@@ -89,13 +89,16 @@ export class LocalJudge implements Judge {
   }
 
   async judge(judgement: Judgement): Promise<Revised> {
+    const { moment, verdict, sentence } = judgement;
+    const known = this.judgements.findLast((other) => other.moment === moment);
+    if (known?.verdict === verdict && known.sentence === sentence) return this.revised([]);
     this.judgements.push(judgement);
-    return this.keep([judgement.moment]);
+    return this.keep([moment]);
   }
 
   async undo(): Promise<Revised> {
     const last = this.judgements.pop();
-    return this.keep(last ? [last.moment] : []);
+    return { ...this.keep(last ? [last.moment] : []), undone: last?.moment ?? null };
   }
 
   /** Every link that a judgement changed. */

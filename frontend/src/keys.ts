@@ -14,6 +14,8 @@ export interface Key {
 
 export interface KeyGroup {
   name: string;
+  /** Whether a key that is held down acts but once. */
+  isOnce?: boolean;
   keys: Key[];
 }
 
@@ -31,20 +33,23 @@ function isTaken(target: Element | null, key: string): boolean {
 }
 
 export function bindKeys(app: App, groups: KeyGroup[]): void {
-  const table = new Map(groups.flatMap((group) => group.keys).flatMap((entry) => entry.keys.map((key) => [key, entry])));
+  const entries = groups.flatMap(({ isOnce, keys }) => keys.map((entry) => ({ ...entry, isOnce: isOnce ?? false })));
+  const table = new Map(entries.flatMap((entry) => entry.keys.map((key) => [key, entry])));
   addEventListener("keydown", (event) => {
     const key = event.key.toLowerCase();
     if ((event.ctrlKey || event.metaKey) && key === "z" && !isTaken(event.target as Element, key)) {
       event.preventDefault();
-      return void app.undo();
+      return event.repeat ? undefined : void app.undo();
     }
+    // A held Enter would press a button again and again.
+    if (event.repeat && (event.target as Element).closest?.(".actions")) return event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (isTaken(event.target as Element, key)) return;
     if (isLetter(key) && !app.kept.hasLetterKeys) return;
     const entry = table.get(key);
     if (!entry) return;
     event.preventDefault();
-    entry.act();
+    if (!event.repeat || !entry.isOnce) entry.act();
   });
 }
 

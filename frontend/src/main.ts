@@ -19,7 +19,10 @@ const NOTICE_MS = 6000;
 function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip; header: Header; search: SearchView; report: ReportView; help: () => void }): KeyGroup[] {
   const { book, stage, strip, header, search, report } = parts;
   const later = (step_s: number) => () => app.seek(app.time_s + step_s);
-  const playPicked = () => app.picked !== null && app.playSentence(app.picked);
+  const playPicked = () => {
+    const sentence = app.picked ?? app.link?.sentence;
+    if (sentence !== undefined) app.playSentence(sentence);
+  };
   return [
     {
       name: "Film",
@@ -45,15 +48,16 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
         { keys: ["enter"], shown: "Enter", does: "film to the picked sentence", act: playPicked },
         { keys: ["g"], shown: "G", does: "back to the film’s place", act: () => book.comeBack() },
         { keys: ["/"], shown: "/", does: "search book and film", act: () => search.input.select() },
-        { keys: ["escape"], shown: "Esc", does: "let go of the picked sentence", act: () => app.pick(null) },
+        { keys: ["escape"], shown: "Esc", does: "let go of the picked sentence", act: () => app.letGo() },
       ],
     },
     {
       name: "Correct",
+      isOnce: true,
       keys: [
         { keys: ["y"], shown: "Y", does: "this link is right", act: () => void app.confirm() },
         { keys: ["x"], shown: "X", does: "not in the book", act: () => void app.reject() },
-        { keys: ["l"], shown: "L", does: "link here: to the picked sentence", act: () => void app.linkTo(app.picked) },
+        { keys: ["l"], shown: "L", does: "link here: to the picked sentence", act: () => app.linkHere() },
         { keys: ["u"], shown: "U", does: "undo (also Ctrl Z)", act: () => void app.undo() },
       ],
     },
@@ -92,7 +96,7 @@ function build(app: App): void {
   const book = new BookView(app);
   const showSentence = (sentence: number) => book.pickAt(sentence);
   const stage = new Stage(app);
-  const now = new NowCard(app);
+  const now = new NowCard(app, showSentence);
   const timeline = new Timeline(app);
   const strip = new Strip(app, { dragLink: (event) => drag.start(event), showSentence });
   const drag = new LinkDrag(app, book, (x, y) => strip.sentenceAt(x, y));

@@ -23,15 +23,6 @@ const FRESH: Kept = {
   rate: 1,
 };
 
-/** A short number that stands for a text (FNV-1a). */
-export function hashText(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let k = 0; k < text.length; k++) {
-    hash = Math.imul(hash ^ text.charCodeAt(k), 0x01000193);
-  }
-  return (hash >>> 0).toString(36);
-}
-
 export function readItem(key: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(key) ?? "null");

@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, icon, type Icon, iconButton } from "./dom.ts";
 import { judgementFile, saveFile } from "./judgement_file.ts";
-import { percent, sureness } from "./words.ts";
+import { clock, percent, sureness } from "./words.ts";
 
 function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
   return element("button", { type: "button", class: "action", title, click: act }, icon(name), text);
@@ -14,16 +14,22 @@ export class NowCard {
   private readonly chapter = element("p", { class: "place-chapter" });
   private readonly sure = element("p", { class: "place-sure" });
   private readonly meter = element("span", { class: "meter", "aria-hidden": "true" }, element("span"));
+  private readonly guess: HTMLButtonElement;
   private readonly confirm: HTMLButtonElement;
   private readonly reject: HTMLButtonElement;
   private readonly here: HTMLButtonElement;
   private readonly undo: HTMLButtonElement;
   private readonly save: HTMLButtonElement;
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    showSentence: (sentence: number) => void,
+  ) {
+    const showGuess = () => app.moment !== null && showSentence(app.links[app.moment].sentence);
+    this.guess = element("button", { type: "button", class: "guess", title: "Show it in the book", click: showGuess });
     this.confirm = action("check", "Right", "This link is right (Y)", () => void app.confirm());
     this.reject = action("cross", "Not in the book", "This moment is not in the book (X)", () => void app.reject());
-    this.here = action("link", "Link here", "Link this moment to the picked sentence (L)", () => void app.linkTo(app.picked));
+    this.here = action("link", "Link here", "Link this moment to another sentence (L)", () => app.linkHere());
     this.undo = iconButton("undo", "Undo (U)", () => void app.undo());
     this.save = iconButton("save", "Save judgements as a file", () =>
       saveFile(judgementFile(app.payload, app.judged), "judgements.json"),
@@ -38,7 +44,7 @@ export class NowCard {
       this.undo,
       this.save,
     );
-    const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure));
+    const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure, this.guess));
     this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions);
     app.on(["moment", "links", "veil", "picked"], () => this.show());
     this.show();
@@ -55,9 +61,12 @@ export class NowCard {
     this.chapter.textContent = shown ? app.book.chapterTitleOf(shown.sentence) : this.absence(isHidden);
     this.sure.textContent = this.sureText(isHidden);
     (this.meter.firstElementChild as HTMLElement).style.width = shown ? percent(shown.score).replace(" ", "") : "0";
-    this.confirm.disabled = link === null || isHidden;
-    this.reject.disabled = link === null;
-    this.here.disabled = link === null || app.picked === null;
+    this.showGuess(isHidden);
+    this.confirm.disabled = link === null || isHidden || (link.in_book && shown === null);
+    this.reject.disabled = link === null || isHidden;
+    this.here.disabled = link === null || isHidden;
+    this.here.setAttribute("aria-pressed", String(app.linking !== null));
+    document.body.classList.toggle("linking", app.linking !== null);
     this.undo.disabled = !app.canUndo;
     this.save.disabled = !app.canUndo;
   }
@@ -68,18 +77,29 @@ export class NowCard {
     return this.app.links[this.app.moment].in_book ? "Not sure enough to show" : "Not in the book";
   }
 
+  /** The sentence that comes nearest to a moment which is not in the book. */
+  private showGuess(isHidden: boolean): void {
+    const { moment, links, judged, linking, book } = this.app;
+    const isAsked = moment !== null && linking === null && !isHidden && !links[moment].in_book && !judged.has(moment);
+    this.guess.hidden = !isAsked;
+    if (isAsked) this.guess.textContent = book.sentences[links[moment].sentence];
+  }
+
   private sureText(isHidden: boolean): string {
     const { app } = this;
-    if (app.moment === null || isHidden) return "";
+    if (app.linking !== null) return `Click the sentence for ${clock(app.payload.moments[app.linking].start_s)} (Esc: leave it)`;
+    if (app.moment === null) return "";
+    if (isHidden) return "“Seen to” in the bar above counts it as seen";
     const judgement = app.judged.get(app.moment);
     const link = app.links[app.moment];
     if (judgement) {
       if (judgement.verdict === "none") return "You said so";
-      const moved = judgement.sentence !== app.payload.links[app.moment].sentence;
+      const first = app.payload.links[app.moment];
+      const moved = !first.in_book || judgement.sentence !== first.sentence;
       return moved ? "You linked it here" : "You confirmed it";
     }
     const silent = app.payload.moments[app.moment].text === "" ? ", nobody speaks" : "";
-    if (!link.in_book) return `Best guess ${percent(link.score)}${silent}`;
+    if (!link.in_book) return `Best guess${silent}, ${percent(link.score)}:`;
     return `${sureness(link.score)}, ${percent(link.score)}${silent}`;
   }
 }

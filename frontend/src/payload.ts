@@ -2,6 +2,8 @@
 
 export interface Payload {
   version: 1;
+  /** Names the alignment, whatever was judged of it. */
+  id: string;
   book: {
     title: string;
     sentences: string[];
@@ -62,6 +64,8 @@ export interface Revised {
   judgements: Judgement[];
   /** Each link that changed, by moment. */
   links: [number, PageLink][];
+  /** The moment whose judgement was taken back, in the answer to an undo. */
+  undone?: number | null;
 }
 
 export class PayloadError extends Error {}
@@ -152,6 +156,7 @@ export function readPayload(text: string | null | undefined): Payload {
   }
   check(typeof payload === "object" && payload !== null, "its data is damaged");
   check(payload.version === 1, "it was made by another version of folioreel");
+  check(typeof payload.id === "string", "it has no name");
   checkBook(payload.book);
   checkFilm(payload);
   const count = payload.book.sentences.length;

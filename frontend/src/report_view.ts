@@ -109,18 +109,17 @@ export class ReportView {
   private chapterBars(): [Bar[], string] {
     const { app } = this;
     const { book } = app;
-    const uses = chapterUse(book, app.links.filter((_, i) => app.shownLink(i)), app.kept.threshold);
-    const isSeen = (paragraph: number) => book.paragraphs[paragraph] <= app.veil;
+    const uses = chapterUse(book, app.links.filter((_, i) => app.shownLink(i)), app.kept.threshold, app.veil);
     const bars = uses.map((use): Bar => {
-      const seen = isSeen(use.first);
+      const isSeen = use.seen > 0;
       return {
-        label: seen ? book.chapterTitle(use.chapter) : "Not seen yet",
+        label: isSeen ? book.chapterTitle(use.chapter) : "Not seen yet",
         size: use.end - use.first,
-        share: seen ? use.share : null,
+        share: isSeen ? use.share : null,
         act: () => this.showSentence(book.paragraphs[use.first]),
       };
     });
-    const mean = meanShare(uses.filter((use) => isSeen(use.first)));
+    const mean = meanShare(uses);
     return [bars, `The film uses ${percent(mean)} of the book’s paragraphs${app.veil === Infinity ? "" : " seen so far"}`];
   }
 
@@ -128,15 +127,14 @@ export class ReportView {
     const { app } = this;
     const { moments, film } = app.payload;
     const { threshold, hidesSpoilers } = app.kept;
-    const scenes = sceneUse(moments, app.links, film.duration_s, threshold);
-    const isSeen = (start_s: number) => start_s <= app.seenLimit_s;
+    const scenes = sceneUse(moments, app.links, film.duration_s, threshold, app.seenLimit_s);
     const bars = scenes.map((scene): Bar => ({
       label: `${clock(scene.start_s)} – ${clock(scene.end_s)}`,
       size: scene.end_s - scene.start_s,
-      share: isSeen(scene.start_s) ? scene.share : null,
+      share: scene.seen > 0 ? scene.share : null,
       act: () => app.goTo(scene.first),
     }));
-    const mean = meanShare(scenes.filter((scene) => isSeen(scene.start_s)));
+    const mean = meanShare(scenes);
     return [bars, `${percent(mean)} of the film’s moments${hidesSpoilers ? " seen so far" : ""} are in the book`];
   }
 }

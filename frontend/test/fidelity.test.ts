@@ -25,6 +25,15 @@ test("a chapter's share counts its paragraphs that are used, front matter apart"
   assert.equal(meanShare(uses), 0.25);
 });
 
+test("under a veil only what has been seen counts", () => {
+  const uses = chapterUse(book, [link(2)], 0.5, 2);
+  assert.deepEqual(uses.map((use) => [use.seen, use.share]), [[1, 0], [1, 1], [0, 0]]);
+  assert.equal(meanShare(uses), 0.5);
+  const moments = [0, 10, 20, 30].map((start_s) => ({ start_s, end_s: start_s + 2, text: "x", shot: null }));
+  const [scene] = sceneUse(moments, [link(0), link(0, 0.1), link(0), link(0)], 40, 0.5, 15);
+  assert.deepEqual([scene.seen, scene.share], [2, 0.5]);
+});
+
 test("scenes are cut at the longest pauses and are none too short", () => {
   const at = (start_s: number) => ({ start_s, end_s: start_s + 2, text: "x", shot: null });
   const moments = [at(0), at(30), at(60), at(130), at(133), at(200), at(239)];

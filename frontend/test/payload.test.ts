@@ -4,6 +4,7 @@ import { type Payload, PayloadError, readPayload } from "../src/payload.ts";
 
 const payload = (): Payload => ({
   version: 1,
+  id: "0123456789abcdef",
   book: { title: "B", sentences: ["a", "b", "c"], paragraphs: [0, 2], chapters: [{ title: "One", paragraph: 0 }] },
   film: { title: "F", duration_s: 10, file_name: null, shots: [[0, 5]] },
   moments: [{ start_s: 0, end_s: 1, text: "hello", shot: 0 }],
@@ -20,6 +21,7 @@ test("a whole payload is read as it is", () => {
 
 const broken: [string, (p: any) => void][] = [
   ["another version", (p) => (p.version = 2)],
+  ["no name", (p) => delete p.id],
   ["no sentences", (p) => (p.book.sentences = [])],
   ["a sentence is not text", (p) => (p.book.sentences[1] = { html: "<b>" })],
   ["paragraphs are out of order", (p) => (p.book.paragraphs = [0, 0])],

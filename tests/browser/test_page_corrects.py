@@ -214,7 +214,7 @@ def test_the_one_file_page_keeps_judgements_in_the_browser_and_saves_them(small)
     small.get_by_text("Undone at 0:04.").wait_for()
     small.keyboard.press("u")
     small.get_by_role("button", name="Undo", disabled=True).wait_for()
-    assert small.locator(".sentence.now").get_attribute("data-sentence") == "3"
+    assert small.locator(".sentence.now").get_attribute("data-sentence") == "0"
 
 
 def test_judgements_of_another_book_do_not_come_along(new_page, write_page):
@@ -228,3 +228,130 @@ def test_judgements_of_another_book_do_not_come_along(new_page, write_page):
     page.goto(write_page(small_payload(make_book(200, "Another Book")), "two.html"))
     page.keyboard.press("n")
     assert "Very sure, 100 %" in place(page)
+
+
+def kept(page) -> list[dict]:
+    """What the one-file page has kept in the browser."""
+    return page.evaluate(
+        "() => { const key = Object.keys(localStorage).find((k) => k.endsWith(':judgements'));"
+        " return key ? JSON.parse(localStorage.getItem(key)) : [] }"
+    )
+
+
+def notice(page) -> str:
+    return page.locator(".notice").inner_text()
+
+
+def test_a_drag_while_the_film_plays_judges_the_moment_where_it_began(small):
+    small.keyboard.press("n")
+    small.wait_for_timeout(300)
+    small.get_by_label("Speed").select_option("3")
+    small.get_by_role("button", name="Play (space)").click()
+    drag(small, centre(small.locator(".grip")), centre(sentence(small, 5)))
+    small.locator(".sentence.now[data-sentence='3']").wait_for()
+    small.mouse.up()
+    small.get_by_text("Linked.").wait_for()
+    assert kept(small) == [{"moment": 0, "verdict": "match", "sentence": 5}]
+
+
+@pytest.mark.parametrize("key", [".", "ArrowRight", "n"])
+def test_a_picked_sentence_is_let_go_when_the_film_is_moved(small, key):
+    small.keyboard.press("n")
+    sentence(small, 4).click()
+    small.keyboard.press(key)
+    assert small.locator(".picked").count() == 0
+    small.keyboard.press("l")
+    assert "Click the right sentence" in notice(small)
+    assert kept(small) == []
+
+
+def test_a_link_that_is_not_shown_cannot_be_confirmed(small):
+    for _ in range(4):
+        small.keyboard.press("n")  # the fourth is 70 % sure
+    small.get_by_label("Show only links at least this sure").fill("75")
+    assert small.get_by_role("button", name="Right").is_disabled()
+    small.keyboard.press("y")
+    assert "not shown" in notice(small)
+    small.keyboard.press("0")
+    small.keyboard.press("s")
+    small.get_by_role("slider", name="Alignment strip").press("End")
+    for key in "yxl":
+        small.keyboard.press(key)
+        assert "still hidden" in notice(small)
+    assert kept(small) == []
+
+
+def test_a_held_key_judges_once_and_the_same_is_not_kept_twice(small):
+    small.keyboard.press("n")
+    for _ in range(3):
+        small.keyboard.down("x")
+    small.keyboard.up("x")
+    small.get_by_text("You said so").wait_for()
+    small.keyboard.press("x")
+    small.get_by_role("button", name="Not in the book").click()
+    assert len(kept(small)) == 1
+    small.keyboard.press("u")
+    small.get_by_role("button", name="Undo", disabled=True).wait_for()
+
+
+def test_a_moment_is_linked_by_clicks_to_a_sentence_that_has_a_link(small):
+    for _ in range(7):
+        small.keyboard.press(".")
+    assert place(small).startswith("Not in the book")
+    assert "Sentence 18 speaks" in small.locator(".guess").inner_text()
+    here = small.get_by_role("button", name="Link here")
+    here.click()
+    assert "Click the sentence for 0:24" in place(small)
+    small.keyboard.press("Escape")
+    assert here.get_attribute("aria-pressed") == "false"
+    here.click()
+    sentence(small, 15).click()
+    small.get_by_text("You linked it here").wait_for()
+    assert kept(small) == [{"moment": 6, "verdict": "match", "sentence": 15}]
+    assert small.locator(".picked").count() == 0
+    sentence(small, 21).click()  # and a click moves the film again
+    assert small.locator(".sentence.now").get_attribute("data-sentence") == "21"
+
+
+def test_the_best_guess_is_shown_and_linked(small):
+    for _ in range(7):
+        small.keyboard.press(".")
+    small.locator(".guess").click()
+    assert "picked" in sentence(small, 18).get_attribute("class")
+    small.get_by_role("button", name="Link here").click()
+    small.get_by_text("You linked it here").wait_for()
+    assert kept(small) == [{"moment": 6, "verdict": "match", "sentence": 18}]
+
+
+def test_undo_names_the_moment_that_it_undid_and_goes_there(served):
+    page, _ = served
+    page.keyboard.press("n")
+    page.keyboard.press("x")
+    page.get_by_text("You said so").wait_for()
+    page.keyboard.press(".")
+    page.keyboard.press("y")
+    page.keyboard.press(",")
+    page.keyboard.press("y")  # holds already
+    page.keyboard.press(".")
+    page.keyboard.press(".")
+    time = page.locator(".time")
+    for moment, shown in (("0:01", "0:01"), ("0:00", "0:00")):
+        page.keyboard.press("u")
+        page.get_by_text(f"Undone at {moment}.").wait_for()
+        assert time.inner_text().startswith(shown)
+
+
+def test_what_a_reader_set_is_there_at_the_next_start(aligned, tmp_path, new_page):
+    shutil.copytree(aligned, tmp_path / "pair")
+    command = [sys.executable, "-m", "folioreel", "view", str(tmp_path / "pair" / "result")]
+    page = new_page()
+    for words in ("all", "≥ 10 %"):
+        with subprocess.Popen(
+            [*command, "--no-open"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as running:
+            page.goto(running.stdout.readline().strip())
+            assert page.locator(".slider-value").inner_text() == words
+            page.keyboard.press("]")
+            page.keyboard.press("]")
+            page.goto("about:blank")
+            running.terminate()

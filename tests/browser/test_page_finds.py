@@ -156,6 +156,20 @@ def test_looking_ahead_while_paused_shows_nothing(small):
     assert small.locator(".sentence").count() == 0
 
 
+def test_a_leap_ahead_while_playing_shows_nothing(small):
+    small.locator(".sentence[data-sentence='3']").click()
+    small.keyboard.press("s")
+    small.get_by_role("button", name="Play (space)").click()
+    box = small.get_by_role("slider", name="Alignment strip").bounding_box()
+    small.mouse.click(box["x"] + box["width"] * 0.825, box["y"] + 6)
+    small.wait_for_timeout(400)
+    assert small.locator(".time").inner_text().startswith("3:1")
+    assert small.locator(".place-chapter").inner_text() == "Hidden: not seen yet"
+    assert int(small.locator(".sentence").last.get_attribute("data-sentence")) <= 6
+    small.keyboard.press("h")
+    assert small.locator(".place-chapter").inner_text() != "Hidden: not seen yet"
+
+
 @pytest.mark.parametrize("chapters", [0, 1])
 def test_a_book_without_chapters_and_a_film_without_shots(new_page, write_page, chapters):
     """Subtitles alone and a text without heads: the page still works, on a clock."""

@@ -72,6 +72,21 @@ def test_undo_goes_back_step_by_step(browser):
     assert (status, answer["error"]) == (400, "there is nothing to undo")
 
 
+def test_undo_names_its_moment(browser):
+    browser.judge(0, 2, 3)
+    browser.judge(1, 0, None)
+    browser.judge(2, 2, 5)
+    assert [browser.undo(revision)[1]["undone"] for revision in (3, 4, 5)] == [2, 0, 2]
+
+
+def test_a_judgement_that_holds_is_not_written_again(browser, result):
+    browser.judge(0, 2, 3)
+    journal = (result / "judged" / "journal.jsonl").read_bytes()
+    status, answer = browser.judge(1, 2, 3)
+    assert (status, answer["revision"], answer["links"]) == (200, 1, [])
+    assert (result / "judged" / "journal.jsonl").read_bytes() == journal
+
+
 def close(some, others):
     return all(
         a["sentence"] == b["sentence"] and a["score"] == pytest.approx(b["score"], abs=3e-3)

@@ -4,13 +4,15 @@ import hashlib
 import json
 import re
 import socket
+import threading
 from base64 import b64encode
+from dataclasses import replace
 
 import pytest
-from made_pages import PARAGRAPHS, SILENT, serving
+from made_pages import PARAGRAPHS, SILENT, Browser, open_session, serving
 
 from folioreel.errors import InputError
-from folioreel.viewer.server import PageServer
+from folioreel.viewer.server import PageServer, own_port
 
 
 def test_the_page(browser):
@@ -201,6 +203,40 @@ def test_other_methods_are_refused_politely(browser):
 def test_a_port_that_is_taken(result, browser):
     with pytest.raises(InputError, match="--port"):
         PageServer(None, browser.address.port)
+
+
+def test_an_alignment_has_its_own_port_and_another_where_that_is_taken(result):
+    port = own_port(result / "judged")
+    assert 49152 <= port <= 65535
+    assert own_port(result.parent / "judged") != port
+    with serving(result) as first:
+        assert first.address.port == port
+        with serving(result) as second:
+            assert second.address.port != port
+            assert second.ask("GET", "").status == 200
+    with serving(result) as again:
+        assert again.address.port == port
+
+
+def test_the_page_s_name_is_the_alignment_s(browser):
+    before = browser.payload()["id"]
+    browser.judge(0, 2, 3)
+    assert browser.payload()["id"] == before
+
+
+def test_a_page_that_cannot_be_made_says_so_in_a_line(result, capfd):
+    session = open_session(result)
+    session.alignment = replace(session.alignment, links=None)
+    session._links = None
+    with PageServer(session) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        response = Browser(server.address).ask("GET", "")
+        server.shutdown()
+        thread.join()
+    assert response.status == 500
+    assert json.loads(response.data)["error"].startswith("the page cannot be made")
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_only_this_machine_is_listened_to(result):

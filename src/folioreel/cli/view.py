@@ -17,7 +17,7 @@ from folioreel.cli.output import show_error, show_line
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
-    help="The port to take; any free one by default.",
+    help="The port to take; by default the alignment's own, or a free one.",
 )
 @click.option("--no-open", is_flag=True, help="Print the address and do not open a browser.")
 @click.option(

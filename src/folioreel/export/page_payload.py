@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +30,7 @@ def make_payload(
     """
     return {
         "version": VERSION,
+        "id": _identity(alignment),
         "book": _book(alignment.book),
         "film": _film(alignment.film),
         "moments": [
@@ -45,6 +48,18 @@ def make_payload(
         "revision": revision,
         "server": server,
     }
+
+
+def _identity(alignment: Alignment) -> str:
+    """What the browser knows an alignment by; judgements do not change it."""
+    book, film = alignment.book, alignment.film
+    parts = [
+        (book.title, book.sha256, len(book.sentences)),
+        (film.title, film.sha256, len(film.moments)),
+        alignment.signature,
+    ]
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()[:16]
 
 
 def page_link(link: Link) -> dict[str, Any]:

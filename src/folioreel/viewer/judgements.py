@@ -89,11 +89,18 @@ class Judgements:
         """The judgement of each moment that has one."""
         return {judgement.moment: judgement for judgement in self._made}
 
-    def add(self, judgement: Judgement) -> None:
-        """Keep a judgement; it is on the disk when this returns."""
+    def add(self, judgement: Judgement) -> bool:
+        """Keep a judgement; it is on the disk when this returns.
+
+        Returns:
+            Whether it is new: one that holds already is not written again.
+        """
+        if self.current.get(judgement.moment) == judgement:
+            return False
         self._append({"do": "judge", "judgement": judgement.to_dict()})
         self._made.append(judgement)
         self._write_pair()
+        return True
 
     def undo(self) -> int:
         """Take the last judgement back; returns its moment. The journal keeps both.

@@ -8,8 +8,10 @@ own), and post from the page itself.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
+import os
 import secrets
 import sys
 import threading
@@ -28,6 +30,7 @@ from folioreel.viewer.session import Session, StaleError
 
 HOST = "127.0.0.1"
 _LARGEST_POST = 65536
+_OWN_PORTS = range(49152, 65536)
 _CHUNK = 1 << 18
 _VIDEO_TYPES = {
     ".mp4": "video/mp4",
@@ -55,21 +58,28 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    allow_reuse_address = os.name != "nt"  # there it would share a port that is taken
 
     def __init__(self, session: Session, port: int = 0) -> None:
-        """Take a port of the loopback interface, any free one by default.
+        """Take a port of the loopback interface: by default the alignment's own, or a free one.
 
         Raises:
             InputError: The port is taken or not allowed.
         """
         self.session = session
         self.token = secrets.token_urlsafe(24)
-        try:
-            super().__init__((HOST, port), _Handler)
-        except OSError as error:
-            raise InputError(
-                f"port {port} cannot be used ({error.strerror}); give another with --port, or none"
-            ) from error
+        ports = (port,) if port else (own_port(session.judgements.folder), 0)
+        for choice in ports:
+            try:
+                super().__init__((HOST, choice), _Handler)
+            except OSError as error:
+                if choice != ports[-1]:
+                    continue
+                raise InputError(
+                    f"port {choice} cannot be used ({error.strerror}); give another with --port, "
+                    "or none"
+                ) from error
+            break
         # Browsers leave the port of the web away.
         end = "" if self.server_port == 80 else f":{self.server_port}"
         self.names = (HOST + end, "localhost" + end)
@@ -84,6 +94,15 @@ class PageServer(ThreadingHTTPServer):
         """A browser that goes away in the middle of a film is no error."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
+
+
+def own_port(folder: Path) -> int:
+    """The port of the alignment whose judgements lie in a folder.
+
+    A browser keeps a page's memory by the port, too: another one each time, and all is forgotten.
+    """
+    digest = hashlib.sha256(os.fsencode(folder.absolute())).digest()
+    return _OWN_PORTS[int.from_bytes(digest[:8], "big") % len(_OWN_PORTS)]
 
 
 class _Pictures:
@@ -204,6 +223,21 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
     def _send_page(self) -> None:
+        """The page; whatever goes wrong in making it is said in a line."""
+        try:
+            text, policy = self._make_page()
+        except Exception as error:  # a reader can do nothing with a traceback
+            message = f"the page cannot be made ({type(error).__name__}: {error}); align again"
+            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, message)
+            return
+        headers = {
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
+        }
+        self._send(HTTPStatus.OK, text.encode("utf-8"), headers)
+
+    def _make_page(self) -> tuple[str, str]:
+        """The page's text and its policy."""
         video = self.server.session.alignment.film.video
         addresses = {
             "video": "video" if video is not None else None,
@@ -211,12 +245,7 @@ class _Handler(BaseHTTPRequestHandler):
             "undo": "undo",
         }
         payload = self.server.session.payload(self.server.pictures.addresses(), addresses)
-        text, policy = render_page(payload)
-        headers = {
-            "Content-Type": "text/html; charset=utf-8",
-            "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
-        }
-        self._send(HTTPStatus.OK, text.encode("utf-8"), headers)
+        return render_page(payload)
 
     def _send_thumbnail(self, name: str) -> None:
         is_number = name.isascii() and name.isdigit() and len(name) < 9

@@ -112,11 +112,12 @@ class Session:
         self._prepared.wait()
         with self._lock:
             self._check_revision(revision)
-            self.judgements.add(judgement)
+            if not self.judgements.add(judgement):
+                return self._revised([])
             return self._revise(judgement.moment)
 
     def undo(self, revision: object) -> dict[str, Any]:
-        """Take the last judgement back; what has changed by that.
+        """Take the last judgement back; what has changed by that, and `undone`, its moment.
 
         Raises:
             StaleError: Another window has judged since.
@@ -125,7 +126,8 @@ class Session:
         self._prepared.wait()
         with self._lock:
             self._check_revision(revision)
-            return self._revise(self.judgements.undo())
+            moment = self.judgements.undo()
+            return {**self._revise(moment), "undone": moment}
 
     def take(self, path: Path) -> int:
         """Judge as in a file that the one-file page saved; returns how many were new.
