@@ -41,6 +41,7 @@ export class Header {
     );
     this.seen = element("button", { type: "button", class: "tool quiet", title: "Count the film as seen up to now, no further (H)", click: () => app.setSeenHere() });
     this.themeButton = iconButton("half", "", () => this.nextTheme());
+    this.themeButton.append(element("span", { class: "menu-words" }, "Colours"));
     const tools = element(
       "div",
       { class: "tools", id: "tools" },
@@ -49,7 +50,7 @@ export class Header {
       this.seen,
       element("button", { type: "button", class: "tool", title: "How much of the book is in the film (R)", click: openReport }, icon("chart"), "Fidelity"),
       this.themeButton,
-      element("button", { type: "button", class: "icon-button help-button", "aria-label": "Keys (?)", title: "Keys (?)", click: openHelp }, "?"),
+      element("button", { type: "button", class: "icon-button help-button", "aria-label": "Keys (?)", title: "Keys (?)", click: openHelp }, "?", element("span", { class: "menu-words" }, "Keys")),
     );
     this.root = element("header", { class: "bar" }, this.makeTitle(), search, this.makeMenu(tools), tools);
     app.on("links", () => {
@@ -64,20 +65,29 @@ export class Header {
 
   private makeTitle(): HTMLElement {
     const { book, film } = this.app.payload;
-    const isSame = book.title.trim().toLowerCase() === film.title.trim().toLowerCase();
-    return element(
-      "p",
-      { class: "names" },
-      element("strong", {}, book.title || "The book"),
-      isSame ? element("span", {}, "book and film") : element("span", {}, film.title),
-    );
+    const [bookTitle, filmTitle] = [book.title, film.title].map((title) => title.trim().toLowerCase());
+    // A file that is called “film” says nothing of what it shows.
+    const other = filmTitle === bookTitle ? "book and film" : ["", "film", "movie"].includes(filmTitle) ? null : film.title;
+    return element("p", { class: "names" }, element("strong", {}, book.title || "The book"), other && element("span", {}, other));
   }
 
   /** On a phone the tools hide behind a button. */
   private makeMenu(tools: HTMLElement): HTMLElement {
-    const button = iconButton("menu", "Tools", () => {
-      const isOpen = tools.classList.toggle("open");
+    const open = (isOpen: boolean) => {
+      tools.classList.toggle("open", isOpen);
       button.setAttribute("aria-expanded", String(isOpen));
+    };
+    const isOpen = () => tools.classList.contains("open");
+    const button = iconButton("menu", "Tools", () => open(!isOpen()));
+    tools.addEventListener("click", (event) => (event.target as Element).closest("button") && open(false));
+    addEventListener("pointerdown", (event) => {
+      const target = event.target as Element;
+      if (!tools.contains(target) && !button.contains(target)) open(false);
+    });
+    addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !isOpen()) return;
+      open(false);
+      button.focus();
     });
     button.classList.add("menu-button");
     button.setAttribute("aria-expanded", "false");

@@ -14,7 +14,8 @@ import { Stage } from "./stage.ts";
 import { Strip } from "./strip.ts";
 import { Timeline } from "./timeline.ts";
 
-const NOTICE_MS = 6000;
+const NOTICE_MS = 4000;
+const NOTICE_MS_A_LETTER = 50;
 
 function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip; header: Header; search: SearchView; report: ReportView; help: () => void }): KeyGroup[] {
   const { book, stage, strip, header, search, report } = parts;
@@ -79,16 +80,19 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
   ];
 }
 
-/** A line at the foot of the page, read aloud by screen readers. */
+/** A line at the foot of the page, read aloud by screen readers; it goes by itself, by a click or by Escape. */
 function makeNotice(app: App): HTMLElement {
   const text = element("p", { class: "notice", role: "status", "aria-live": "polite" });
   let timer = 0;
+  const hide = () => text.classList.remove("on");
   app.on("notice", () => {
     text.textContent = app.notice;
     text.classList.add("on");
     clearTimeout(timer);
-    timer = window.setTimeout(() => text.classList.remove("on"), NOTICE_MS);
+    timer = window.setTimeout(hide, Math.max(NOTICE_MS, app.notice.length * NOTICE_MS_A_LETTER));
   });
+  text.addEventListener("click", hide);
+  addEventListener("keydown", (event) => event.key === "Escape" && hide());
   return text;
 }
 

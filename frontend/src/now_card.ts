@@ -14,6 +14,8 @@ export class NowCard {
   private readonly chapter = element("p", { class: "place-chapter" });
   private readonly sure = element("p", { class: "place-sure" });
   private readonly meter = element("span", { class: "meter", "aria-hidden": "true" }, element("span"));
+  /** What screen readers say when the reader steps through the film. */
+  private readonly spoken = element("p", { class: "visually-hidden", "aria-live": "polite" });
   private readonly guess: HTMLButtonElement;
   private readonly confirm: HTMLButtonElement;
   private readonly reject: HTMLButtonElement;
@@ -26,7 +28,7 @@ export class NowCard {
     showSentence: (sentence: number) => void,
   ) {
     const showGuess = () => app.moment !== null && showSentence(app.links[app.moment].sentence);
-    this.guess = element("button", { type: "button", class: "guess", title: "Show it in the book", click: showGuess });
+    this.guess = element("button", { type: "button", class: "guess", click: showGuess });
     this.confirm = action("check", "Right", "This link is right (Y)", () => void app.confirm());
     this.reject = action("cross", "Not in the book", "This moment is not in the book (X)", () => void app.reject());
     this.here = action("link", "Link here", "Link this moment to another sentence (L)", () => app.linkHere());
@@ -45,9 +47,18 @@ export class NowCard {
       this.save,
     );
     const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure, this.guess));
-    this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions);
+    this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions, this.spoken);
     app.on(["moment", "links", "veil", "picked"], () => this.show());
+    app.on("moment", () => this.announce());
     this.show();
+  }
+
+  private announce(): void {
+    const { moment, payload, player } = this.app;
+    if (moment === null || player.isPlaying) return;
+    const { start_s, text } = payload.moments[moment];
+    const parts = [clock(start_s), this.chapter.textContent, this.sure.textContent, text];
+    this.spoken.textContent = parts.filter(Boolean).join(". ");
   }
 
   private show(): void {
@@ -82,14 +93,14 @@ export class NowCard {
     const { moment, links, judged, linking, book } = this.app;
     const isAsked = moment !== null && linking === null && !isHidden && !links[moment].in_book && !judged.has(moment);
     this.guess.hidden = !isAsked;
-    if (isAsked) this.guess.textContent = book.sentences[links[moment].sentence];
+    if (isAsked) this.guess.textContent = this.guess.title = book.sentences[links[moment].sentence];
   }
 
   private sureText(isHidden: boolean): string {
     const { app } = this;
-    if (app.linking !== null) return `Click the sentence for ${clock(app.payload.moments[app.linking].start_s)} (Esc: leave it)`;
+    if (app.linking !== null) return `Click the sentence for ${clock(app.payload.moments[app.linking].start_s)}`;
     if (app.moment === null) return "";
-    if (isHidden) return "“Seen to” in the bar above counts it as seen";
+    if (isHidden) return "“Seen to” in the bar shows it";
     const judgement = app.judged.get(app.moment);
     const link = app.links[app.moment];
     if (judgement) {
@@ -99,7 +110,7 @@ export class NowCard {
       return moved ? "You linked it here" : "You confirmed it";
     }
     const silent = app.payload.moments[app.moment].text === "" ? ", nobody speaks" : "";
-    if (!link.in_book) return `Best guess${silent}, ${percent(link.score)}:`;
+    if (!link.in_book) return `Guess, ${percent(link.score)}:`;
     return `${sureness(link.score)}, ${percent(link.score)}${silent}`;
   }
 }

@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, iconButton, svg } from "./dom.ts";
 import { chapterUse, meanShare, sceneUse } from "./fidelity.ts";
-import { clock, percent } from "./words.ts";
+import { clock, counted, percent } from "./words.ts";
 
 interface Bar {
   label: string;
@@ -38,6 +38,14 @@ function chart(bars: Bar[], name: string, className: string): SVGSVGElement {
     x += width;
   }
   return picture;
+}
+
+/** A chart in words; every bar of it stands in the list. */
+function summary(bars: Bar[]): string {
+  const seen = bars.flatMap(({ label, share }) => (share === null ? [] : [{ label, share }])).sort((a, b) => a.share - b.share);
+  const words = ({ label, share }: { label: string; share: number }) => `${percent(share)} (${label})`;
+  const range = seen.length > 1 ? `, from ${words(seen[0])} to ${words(seen[seen.length - 1])}` : "";
+  return `${counted(bars.length, "part", "parts")}${range}; each is listed below`;
 }
 
 function row(bar: Bar, close: () => void): HTMLElement {
@@ -85,7 +93,7 @@ export class ReportView {
         { class: className },
         element("h3", {}, title),
         element("p", {}, note),
-        chart(bars, `${title}: ${bars.length} parts`, className),
+        chart(bars, `${title}: ${summary(bars)}`, className),
         element("ol", {}, ...bars.map((bar) => row(bar, close))),
       );
     this.dialog.replaceChildren(

@@ -9,6 +9,8 @@ import { clock } from "./words.ts";
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
 /** A subtitle stays a little longer than it is spoken. */
 const LINGER_S = 0.4;
+/** A video whose length differs by a larger share is another one. */
+const OTHER_CUT = 0.02;
 
 export class Stage {
   readonly root: HTMLElement;
@@ -102,9 +104,17 @@ export class Stage {
       this.root.classList.remove("no-picture");
       this.picker.hidden = this.still.hidden = this.card.hidden = true;
       this.app.setPlayer(new VideoPlayer(video, () => this.app.playerChanged()));
+      this.checkLength(video.duration);
     });
     video.src = address;
     this.screen.prepend(video);
+  }
+
+  /** Another cut of the film would play, with every link at the wrong time. */
+  private checkLength(length_s: number): void {
+    const { duration_s } = this.app.payload.film;
+    if (!Number.isFinite(length_s) || Math.abs(length_s - duration_s) <= OTHER_CUT * duration_s) return;
+    this.app.say(`This video is ${clock(length_s)} long, the aligned film ${clock(duration_s)}: is it the same one?`);
   }
 
   private onVideoError(video: HTMLVideoElement): void {

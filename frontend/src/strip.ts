@@ -6,6 +6,8 @@ import { RULER_PX, StripDrawing } from "./strip_drawing.ts";
 import { clock, percent } from "./words.ts";
 
 const DRAG_PX = 4;
+/** Moments that PageUp and PageDown go by. */
+const PAGE = 10;
 
 export interface StripHandlers {
   /** The reader takes the current link by its lower end. */
@@ -48,11 +50,13 @@ export class Strip {
     const foot = element("div", { class: "strip-foot" }, legend, zoom);
     this.root = element("section", { class: "strip", "aria-label": "Alignment" }, this.board, foot);
     this.listen();
+    this.showValue();
   }
 
   private listen(): void {
     const { app, board } = this;
     app.on("moment", () => this.onMoment());
+    app.on("links", () => this.showValue());
     board.addEventListener("pointerdown", (event) => this.onDown(event));
     board.addEventListener("pointermove", (event) => this.onMove(event));
     board.addEventListener("pointerup", (event) => this.onUp(event));
@@ -152,6 +156,8 @@ export class Strip {
       ArrowUp: () => this.app.step(1),
       ArrowLeft: () => this.app.step(-1),
       ArrowDown: () => this.app.step(-1),
+      PageUp: () => this.app.goTo(Math.min(last, (this.app.moment ?? 0) + PAGE)),
+      PageDown: () => this.app.goTo(Math.max(0, (this.app.moment ?? 0) - PAGE)),
       Home: () => this.app.goTo(0),
       End: () => this.app.goTo(last),
       "+": () => this.zoom(1 / 1.5),
@@ -189,8 +195,12 @@ export class Strip {
   }
 
   private onMoment(): void {
+    if (!this.dragFrom && this.revealNow()) this.app.emit("axes");
+    this.showValue();
+  }
+
+  private showValue(): void {
     const { app } = this;
-    if (!this.dragFrom && this.revealNow()) app.emit("axes");
     this.board.setAttribute("aria-valuenow", String(app.moment ?? 0));
     const link = app.link;
     const place = link ? `${app.book.chapterTitleOf(link.sentence)}, ${percent(link.score)} sure` : "no link";

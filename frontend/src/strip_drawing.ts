@@ -8,6 +8,7 @@ import { clock } from "./words.ts";
 export const RULER_PX = 18;
 const SHELF_PX = 22;
 const NEAR_PX = 6;
+const MARK_PX = 8;
 const FONT = "11px system-ui, sans-serif";
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 const COLOURS = ["spoken", "silent", "judged", "lit", "faint", "shelf", "shelf-ink"] as const;
@@ -117,12 +118,25 @@ export class StripDrawing {
     const { moments } = this.app.payload;
     for (let i = 0; i < moments.length; i++) {
       const link = this.app.shownLink(i);
-      if (!link) continue;
-      const kind = this.app.judged.has(i) ? "judged" : moments[i].text === "" ? "silent" : "spoken";
+      if (!link || this.app.judged.has(i)) continue;
       context.globalAlpha = 0.08 + 0.42 * link.score ** 2;
-      this.drawLine(context, i, link.sentence, this.colours[kind], 1);
+      this.drawLine(context, i, link.sentence, this.colours[moments[i].text === "" ? "silent" : "spoken"], 1);
     }
     context.globalAlpha = 1;
+    this.drawJudged(context);
+  }
+
+  /** Judged links above all others; a moment judged to be not in the book is a mark at the film's edge. */
+  private drawJudged(context: CanvasRenderingContext2D): void {
+    const { app } = this;
+    context.fillStyle = this.colours.judged;
+    for (const i of app.judged.keys()) {
+      const link = app.shownLink(i);
+      if (link) this.drawLine(context, i, link.sentence, this.colours.judged, 2);
+      else if (!app.links[i].in_book && !app.isHidden(i)) {
+        context.fillRect(this.filmX(app.payload.moments[i].start_s) - 2, RULER_PX, 4, MARK_PX);
+      }
+    }
   }
 
   private drawLine(context: CanvasRenderingContext2D, moment: number, sentence: number, colour: string, width: number): void {

@@ -6,6 +6,8 @@ import { shotAt } from "./follow.ts";
 import { clock } from "./words.ts";
 
 const PICTURE_PX = 78;
+const STEP_S = 5;
+const PAGE_S = 60;
 
 export class Timeline {
   readonly root: HTMLElement;
@@ -28,6 +30,7 @@ export class Timeline {
     this.root.setAttribute("aria-valuemax", String(Math.round(app.payload.film.duration_s)));
     this.root.hidden = app.payload.thumbnails.every((thumbnail) => thumbnail === null);
     this.listen();
+    this.showTime();
   }
 
   private listen(): void {
@@ -45,9 +48,18 @@ export class Timeline {
     root.addEventListener("pointercancel", () => (this.isDragging = false));
     root.addEventListener("pointerleave", () => (this.tip.hidden = true));
     root.addEventListener("keydown", (event) => {
-      if (event.key !== "Home" && event.key !== "End") return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const times_s: Record<string, number> = {
+        ArrowUp: app.time_s + STEP_S,
+        ArrowDown: app.time_s - STEP_S,
+        PageUp: app.time_s + PAGE_S,
+        PageDown: app.time_s - PAGE_S,
+        Home: 0,
+        End: app.payload.film.duration_s,
+      };
+      if (!(event.key in times_s)) return;
       event.preventDefault();
-      app.seek(event.key === "Home" ? 0 : app.payload.film.duration_s);
+      app.seek(times_s[event.key]);
     });
     app.on("time", () => this.showTime());
     app.on(["axes", "veil", "links"], () => this.fill());

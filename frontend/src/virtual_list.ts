@@ -36,8 +36,8 @@ export class VirtualList {
   reset(estimates: number[]): void {
     const first = this.heights.size > 0 ? this.first : 0;
     const within_px = this.top_px - this.heights.before(first);
+    for (const item of this.items.values()) this.drop(item);
     this.items.clear();
-    this.window.replaceChildren();
     this.heights = new Heights(estimates);
     this.size();
     this.scrollTo(this.heights.before(Math.min(first, this.heights.size)) + within_px);
@@ -57,7 +57,7 @@ export class VirtualList {
     const last = this.heights.at(this.top_px + this.scroller.clientHeight + OVERSCAN_PX);
     for (const [index, item] of this.items) {
       if (index >= first && index <= last) continue;
-      item.remove();
+      this.drop(item);
       this.items.delete(index);
     }
     const fresh: number[] = [];
@@ -74,6 +74,12 @@ export class VirtualList {
     }
     this.measure(fresh);
     this.window.style.transform = `translateY(${this.heights.before(first)}px)`;
+  }
+
+  /** Takes an item out; a focus in it stays in the list, where the keys go on from. */
+  private drop(item: HTMLElement): void {
+    if (item.contains(document.activeElement)) this.scroller.focus({ preventScroll: true });
+    item.remove();
   }
 
   /** Takes the true heights of new items, so that what is read stays where it is. */

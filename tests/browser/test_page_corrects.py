@@ -313,6 +313,36 @@ def test_a_moment_is_linked_by_clicks_to_a_sentence_that_has_a_link(small):
     assert small.locator(".sentence.now").get_attribute("data-sentence") == "21"
 
 
+def judged_pixels(page) -> list[int]:
+    """How much of the strip, line by line from above, has the colour of judgements."""
+    page.wait_for_timeout(100)
+    return page.evaluate(
+        """() => {
+            const canvas = document.querySelector(".strip-board canvas");
+            const { width, height } = canvas;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+            const colour = [0xa6, 0xd9, 0x8c, 255];
+            return Array.from({ length: height }, (_, y) =>
+                Array.from({ length: width }, (_, x) => 4 * (y * width + x))
+                    .filter((k) => colour.every((part, c) => Math.abs(data[k + c] - part) < 3))
+                    .length);
+        }"""
+    )
+
+
+def test_judgements_stand_out_on_the_strip(small):
+    for _ in range(20):
+        small.keyboard.press(".")
+    assert sum(judged_pixels(small)) == 0
+    small.keyboard.press("y")
+    small.get_by_text("You confirmed it").wait_for()
+    lines = judged_pixels(small)
+    assert sum(count > 0 for count in lines) > len(lines) / 2
+    small.keyboard.press("x")
+    small.get_by_text("You said so").wait_for()
+    assert [y for y, count in enumerate(judged_pixels(small)) if count] == list(range(18, 26))
+
+
 def test_the_best_guess_is_shown_and_linked(small):
     for _ in range(7):
         small.keyboard.press(".")

@@ -143,6 +143,76 @@ def test_the_timeline_shows_shots_and_seeks(small):
     assert abs(time_s(small) - 180) <= 2
 
 
+def test_sliders_have_a_value_from_the_start_and_all_their_keys(small):
+    board = small.get_by_role("slider", name="Alignment strip")
+    assert board.get_attribute("aria-valuenow") == "0"
+    assert board.get_attribute("aria-valuetext") == "0:00, no link"
+    for key, moment in (("PageUp", 10), ("ArrowUp", 11), ("PageDown", 1), ("ArrowDown", 0)):
+        board.press(key)
+        assert board.get_attribute("aria-valuenow") == str(moment)
+    timeline = small.get_by_role("slider", name="Time in the film")
+    timeline.press("Home")
+    assert timeline.get_attribute("aria-valuetext") == "0:00"
+    for key, words in (("PageUp", "1:00"), ("ArrowUp", "1:05"), ("PageDown", "0:05")):
+        timeline.press(key)
+        assert timeline.get_attribute("aria-valuetext") == words
+
+
+def test_a_focused_sentence_that_scrolls_away_leaves_the_focus_in_the_book(small):
+    small.keyboard.press("j")
+    assert small.evaluate("document.activeElement.className").startswith("sentence")
+    small.evaluate("document.querySelector('.book-scroll').scrollTop = 1e9")
+    sentence(small, 199).wait_for()
+    assert small.evaluate("document.activeElement.className") == "book-scroll"
+
+
+def test_stepping_is_announced_and_playing_is_not(small):
+    spoken = small.locator(".place [aria-live]")
+    assert spoken.text_content() == ""
+    small.keyboard.press("n")
+    words = "0:00. Chapter 1: The Ferry. Very sure, 100 %. Line 0 is said of the ferry."
+    assert spoken.text_content() == words
+    small.get_by_label("Speed").select_option("3")
+    small.keyboard.press(" ")
+    small.locator(".sentence.now[data-sentence='3']").wait_for()
+    assert spoken.text_content() == words
+
+
+def test_a_notice_goes_by_a_click_and_by_escape(small):
+    notice = small.locator(".notice")
+    for dismiss in (notice.click, lambda: small.keyboard.press("Escape")):
+        small.keyboard.press("u")
+        small.locator(".notice.on").wait_for()
+        dismiss()
+        assert notice.get_attribute("class") == "notice"
+
+
+def write_webm(path: Path, seconds: int) -> None:
+    import av
+    import numpy as np
+
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libvpx", rate=5)
+        stream.width, stream.height, stream.pix_fmt = 64, 36, "yuv420p"
+        for k in range(seconds * 5):
+            grey = np.full((36, 64, 3), k % 200, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
+        container.mux(stream.encode())
+
+
+def test_a_chosen_video_of_another_length_is_asked_about(small, tmp_path):
+    """The film is four minutes long."""
+    write_webm(tmp_path / "same.webm", 238)
+    write_webm(tmp_path / "other.webm", 200)
+    choose = small.get_by_label("Choose the film’s file")
+    choose.set_input_files(tmp_path / "same.webm")
+    small.locator("video").wait_for()
+    small.get_by_role("button", name="Mute").wait_for()
+    assert small.locator(".notice").inner_text() == ""
+    choose.set_input_files(tmp_path / "other.webm")
+    small.get_by_text("This video is 3:20 long, the aligned film 4:00").wait_for()
+
+
 def test_everything_by_keyboard_alone(small):
     """No pointer: reach the controls by Tab, act by keys, and see where the focus is."""
     small.keyboard.press("?")

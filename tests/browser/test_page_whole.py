@@ -227,6 +227,42 @@ def test_a_phone_s_width(new_page, write_page):
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390
 
 
+def test_a_phone_s_tools_and_zoom(new_page, write_page):
+    page = new_page(**PHONE)
+    page.goto(write_page(small_payload()))
+    tools, button = page.locator("#tools"), page.get_by_role("button", name="Tools")
+    closings = (
+        lambda: page.keyboard.press("Escape"),
+        lambda: page.locator(".place-chapter").tap(),
+        lambda: page.get_by_text("Colours", exact=True).tap(),
+        lambda: page.get_by_text("Keys", exact=True).first.tap(),
+    )
+    for close in closings:
+        button.tap()
+        assert tools.is_visible()
+        close()
+        assert tools.is_hidden()
+        assert button.get_attribute("aria-expanded") == "false"
+    page.keyboard.press("Escape")
+    before = page.locator(".strip-board").screenshot()
+    page.get_by_role("button", name="Zoom in").tap()
+    page.wait_for_timeout(100)
+    assert page.locator(".strip-board").screenshot() != before
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [("Film", ""), ("The Weighbridge", "book and film"), ("Scales", "Scales")],
+)
+def test_the_bar_names_a_film_that_has_a_name(new_page, write_page, title, words):
+    payload = small_payload()
+    payload["film"]["title"] = title
+    page = new_page()
+    page.goto(write_page(payload))
+    names = page.locator(".names")
+    assert names.inner_text().split() == ["The", "Weighbridge", *words.split()]
+
+
 @pytest.mark.parametrize("size", [{"width": 1024, "height": 700}, {"width": 844, "height": 390}])
 def test_sizes_between_show_film_and_book(new_page, write_page, size):
     page = new_page(**size)

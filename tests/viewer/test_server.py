@@ -133,8 +133,22 @@ def test_nothing_else_is_served(browser, where):
 
 
 def test_a_token_that_is_cut_short(browser):
-    for length in range(len(browser.address.path)):
-        assert browser.ask("GET", browser.address.path[:length] or "/").status == 404
+    whole = browser.address.path
+    for path in [whole[:length] or "/" for length in range(len(whole) - 1)] + [whole[:-1] + "x"]:
+        assert browser.ask("GET", path).status == 404
+
+
+def test_a_slash_that_is_missing(browser):
+    response = browser.ask("GET", browser.address.path[:-1])
+    assert (response.status, response.headers["Location"]) == (302, browser.address.path)
+
+
+def test_a_browser_is_told_in_a_page(browser):
+    response = browser.ask("GET", "/wrong/", Accept="text/html,application/xhtml+xml")
+    assert response.status == 404
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "<p>Open the address that folioreel printed.</p>" in response.data.decode("utf-8")
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "[::1]", ""])

@@ -57,7 +57,8 @@ def view(
     with PageServer(session, port) as server:
         session.prepare(show_error)
         if judgements is not None:
-            click.echo(f"took over {session.take(judgements)} new judgements", err=True)
+            count = session.take(judgements)
+            click.echo(f"took over {count} new judgement{'s' * (count != 1)}", err=True)
         show_line(server.address)
         click.echo("Ctrl-C ends it", err=True)
         if not no_open:

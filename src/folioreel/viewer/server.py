@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import html
 import json
 import os
 import secrets
@@ -31,6 +32,9 @@ from folioreel.viewer.session import Session, StaleError
 HOST = "127.0.0.1"
 _LARGEST_POST = 65536
 _OWN_PORTS = range(49152, 65536)
+_ERROR_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>folioreel</title><h1>folioreel</h1><p>{}.</p></html>
+"""
 _CHUNK = 1 << 18
 _VIDEO_TYPES = {
     ".mp4": "video/mp4",
@@ -190,12 +194,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_error(HTTPStatus.FORBIDDEN, "ask by the address that folioreel printed")
             return None
         path = self.path.partition("?")[0]
-        start = f"/{self.server.token}/"
+        start = f"/{self.server.token}"
         given = path[: len(start)].encode("utf-8", errors="replace")
-        if not hmac.compare_digest(given, start.encode("ascii")):
+        rest = path[len(start) :]
+        if not hmac.compare_digest(given, start.encode("ascii")) or rest[:1] not in ("", "/"):
             self._send_error(HTTPStatus.NOT_FOUND, "open the address that folioreel printed")
             return None
-        return path[len(start) :]
+        if not rest:  # all that the page asks for is below the slash
+            self.close_connection = True
+            self._send(HTTPStatus.FOUND, b"", {"Location": start + "/"})
+            return None
+        return rest[1:]
 
     def _read_post(self) -> dict[str, Any] | None:
         """The JSON of a post from the page itself; None for any other, which is answered."""
@@ -312,6 +321,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_error(self, code: HTTPStatus, message: str) -> None:
         self.close_connection = True  # a body that nobody read may lie on the line
+        headers = getattr(self, "headers", {})  # none yet, where they could not be read
+        if self.command == "GET" and "text/html" in headers.get("Accept", ""):
+            text = _ERROR_PAGE.format(html.escape(message[:1].upper() + message[1:]))
+            self._send(code, text.encode("utf-8"), {"Content-Type": "text/html; charset=utf-8"})
+            return
         self._send_json(code, {"error": message})
 
     def _send(self, code: HTTPStatus, data: bytes, headers: dict[str, str]) -> None:
