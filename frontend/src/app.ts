@@ -216,8 +216,10 @@ export class App extends Emitter<Topic> {
 
   setSpoilers(hides: boolean): void {
     this.kept.hidesSpoilers = hides;
-    if (hides) this.kept.seen_s = Math.max(this.kept.seen_s, this.time_s);
-    this.isAhead = false;
+    if (hides) {
+      this.kept.seen_s = Math.max(this.kept.seen_s, this.time_s);
+      this.isAhead = false;
+    }
     this.drawVeil(true);
     this.say(hides ? `The book is hidden beyond ${clock(this.kept.seen_s)} of the film.` : "The whole book is shown.");
   }

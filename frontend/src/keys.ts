@@ -42,7 +42,7 @@ export function bindKeys(app: App, groups: KeyGroup[]): void {
       return event.repeat ? undefined : void app.undo();
     }
     // A held Enter would press a button again and again.
-    if (event.repeat && (event.target as Element).closest?.(".actions")) return event.preventDefault();
+    if (event.repeat && key === "enter" && (event.target as Element).closest?.(".actions")) return event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (isTaken(event.target as Element, key)) return;
     if (isLetter(key) && !app.kept.hasLetterKeys) return;
