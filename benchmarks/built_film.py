@@ -4,10 +4,14 @@ Each picture is a shot of two seconds, panned a little, with hard cuts, in H.264
 each picture stands among the sentences of a paragraph of the novel; paragraphs with and without
 one alternate at random. The film keeps the book's order but for some leaps. A mixed film also has
 dialogue in half of its shots, in runs: a sentence of the caption's paragraph, some words changed.
+
+Run: python benchmarks/built_film.py FLICKR8K PROSE… --out PAIR: the mixed film as a judged pair,
+out of dev pictures, for `folioreel train context --pictures PAIR`
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import re
 import sys
@@ -95,12 +99,18 @@ def build_pair(
 
 
 def write_judged(pair: BuiltPair) -> Path:
-    """Make the folder of a mixed film a judged pair, as `folioreel train context` takes it."""
+    """Make the folder of a mixed film a judged pair, as `folioreel train context` takes it.
+
+    A silent shot is judged to be the caption's lines, one with dialogue the whole paragraph.
+    """
     folder = pair.film.parent
+    captions = {s.text: (s.line, s.line_end) for s in load_book(pair.book).sentences}
     (folder / "film.srt").write_bytes(pair.subtitles.read_bytes())
     rows = ["time_s\tend_s\tline\tline_to\tkind"]
     for shot, (first, last) in enumerate(pair.lines):
         kind = "dialogue" if pair.spoken[shot] else "visual"
+        if kind == "visual":
+            first, last = captions.get(pair.captions[shot], (first, last))
         begin_s = SHOT_S * shot + 0.4
         rows.append(f"{begin_s:.1f}\t{begin_s + 1.2:.1f}\t{first}\t{last}\t{kind}")
     (folder / "annotations.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -230,3 +240,27 @@ def _panned(picture: NDArray[np.uint8], shot: int, share: float) -> av.VideoFram
     window = np.ascontiguousarray(picture[top : top + down, left : left + across])
     frame = av.VideoFrame.from_ndarray(window, format="rgb24")
     return frame.reformat(width=WIDTH, height=HEIGHT, format="yuv420p")
+
+
+def main() -> None:
+    """Write a judged pair."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("flickr8k", type=Path)
+    parser.add_argument("prose", type=Path, nargs="+", help="novels in plain text, for the book")
+    parser.add_argument("--out", type=Path, required=True, help="the pair's folder")
+    parser.add_argument("--split", default="dev", choices=("train", "dev"))
+    parser.add_argument("--pictures", type=int, default=500)
+    arguments = parser.parse_args()
+    write_judged(
+        build_pair(
+            arguments.flickr8k,
+            arguments.split,
+            arguments.prose,
+            arguments.out,
+            pictures=arguments.pictures,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -103,7 +103,7 @@ def borrow(
         AlignmentError: The film has neither dialogue nor pictures, or no book can be compared.
     """
     config = config or BorrowConfig()
-    settings = (aligner or Aligner.load()).config
+    settings = (aligner or Aligner.load()).for_film(film).config
     if not film.subtitles and film.features is None:
         raise AlignmentError("the film has neither dialogue nor pictures that could be told")
     if not isinstance(books, Library):
