@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from folioreel.types import Book, Chapter, Film, Paragraph, Sentence, Shot, Subt
 
 settings.register_profile("folioreel", deadline=None)  # a busy machine is no error
 settings.load_profile("folioreel")
+# Where the tests run in the background, Ctrl-C may be switched off; some of them press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SENTENCES = (
     "The ferry crossed the river at dawn.",

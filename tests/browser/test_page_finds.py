@@ -133,7 +133,7 @@ def test_no_spoilers_hides_what_has_not_been_seen_everywhere(small):
     small.keyboard.press("Escape")
     small.get_by_role("dialog").wait_for(state="hidden")
     small.keyboard.press("n")
-    assert "still hidden" in small.locator(".notice").inner_text()
+    small.locator(".notice", has_text="still hidden").wait_for()
 
 
 def test_playing_on_lifts_the_veil_and_it_can_be_taken_away(small):
