@@ -300,7 +300,7 @@ def test_ctrl_c_ends_it_cleanly(result):
     with urlopen(address) as response:
         assert b"payload" in response.read()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Traceback" not in errors
     with pytest.raises(OSError, match="refused"):
