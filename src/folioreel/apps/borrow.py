@@ -18,12 +18,12 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from folioreel.align.aligner import Aligner
 from folioreel.apps.describe import Passage, read_passage
-from folioreel.apps.library import Failure, Library, describe_problem, open_library, read_book
+from folioreel.apps.library import Failure, Library, open_library, read_book, work_on_books
 from folioreel.config import AlignConfig
 from folioreel.corpus.sources import FoundFile
-from folioreel.engines.batch import EngineName, run_many
+from folioreel.engines.batch import EngineName
 from folioreel.errors import AlignmentError, ConfigError, InputError
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.bags import compare_bags, make_bag
 from folioreel.types import Book, Film, Kind
 
@@ -109,27 +109,27 @@ def borrow(
     if not isinstance(books, Library):
         books = open_library(books, progress, engine=config.engine, workers=config.workers)
     chosen = _choose_books(film, books, config)
-    items = [
+    requests = (
         _Request(film=film, found=found, settings=settings) for found in books.find_files(chosen)
-    ]
-    offers: dict[str, tuple[_Offer, ...]] = {}
-    failures = list(books.failures)
-    progress(Progress(stage="borrowing", done=0, total=len(items)))
-    for outcome in run_many(_offer_passages, items, engine=config.engine, workers=config.workers):
-        path = outcome.item.found.path
-        if outcome.failure is not None:
-            failures.append(Failure(path=path, problem=describe_problem(outcome.failure)))
-        else:
-            offers[path] = outcome.get()
-        done = len(offers) + len(failures) - len(books.failures)
-        progress(Progress(stage="borrowing", done=done, total=len(items)))
+    )
+    offers, failures = work_on_books(
+        _offer_passages,
+        requests,
+        "borrowing",
+        len(chosen),
+        progress,
+        engine=config.engine,
+        workers=config.workers,
+    )
     if not offers:
         raise AlignmentError(
-            f"none of the {len(items)} books can be compared with the film; the first: "
-            f"{failures[-1].path}: {failures[-1].problem}"
+            f"none of the {len(chosen)} books can be compared with the film; the first: "
+            f"{failures[0].path}: {failures[0].problem}"
         )
     return Borrowing(
-        loans=_hand_out(film, offers), books=tuple(sorted(offers)), failures=tuple(failures)
+        loans=_hand_out(film, offers),
+        books=tuple(sorted(offers)),
+        failures=(*books.failures, *failures),
     )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Protocol, TypeVar
 
 from folioreel import __version__
 from folioreel.cache import cached_array
@@ -113,6 +114,42 @@ def read_book(found: FoundFile) -> Book:
     """
     with _as_file(found) as path:
         return load_book(path)
+
+
+class BookWork(Protocol):
+    """Something to be done with one book, sent to a worker."""
+
+    @property
+    def found(self) -> FoundFile:
+        """The book's file."""
+
+
+_Work = TypeVar("_Work", bound=BookWork)
+_Result = TypeVar("_Result")
+
+
+def work_on_books(
+    function: Callable[[_Work], _Result],
+    items: Iterable[_Work],
+    stage: str,
+    total: int,
+    progress: ProgressCallback = ignore_progress,
+    *,
+    engine: EngineName = "local",
+    workers: int | None = None,
+) -> tuple[dict[str, _Result], tuple[Failure, ...]]:
+    """What comes of each book, by its path, and the books that nothing comes of."""
+    results: dict[str, _Result] = {}
+    failures: list[Failure] = []
+    progress(Progress(stage=stage, done=0, total=total))
+    for outcome in run_many(function, items, engine=engine, workers=workers):
+        path = outcome.item.found.path
+        if outcome.failure is not None:
+            failures.append(Failure(path=path, problem=describe_problem(outcome.failure)))
+        else:
+            results[path] = outcome.get()
+        progress(Progress(stage=stage, done=len(results) + len(failures), total=total))
+    return results, tuple(sorted(failures, key=lambda failure: failure.path))
 
 
 def describe_problem(error: FolioReelError) -> str:

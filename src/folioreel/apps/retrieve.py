@@ -26,16 +26,16 @@ from folioreel.align.aligner import Aligner
 from folioreel.apps.library import (
     Failure,
     Library,
-    describe_problem,
     open_library,
     read_book,
+    work_on_books,
 )
 from folioreel.apps.wrong_books import SURE, wrong_book_chances
 from folioreel.cache import cached_array
 from folioreel.corpus.sources import FoundFile
-from folioreel.engines.batch import EngineName, run_many
+from folioreel.engines.batch import EngineName
 from folioreel.errors import AlignmentError, ConfigError
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.bags import compare_bags, make_bag
 from folioreel.types import Film
 
@@ -128,7 +128,15 @@ def retrieve(
         books.books[k].path: float(alike[k])
         for k in np.argsort(-alike, kind="stable")[: config.shortlist]
     }
-    trials, failures = _try_books(film, books, chosen, config, progress)
+    trials, failures = work_on_books(
+        _try_book,
+        (_Trial(film=film, found=found) for found in books.find_files(chosen)),
+        "aligning",
+        len(chosen),
+        progress,
+        engine=config.engine,
+        workers=config.workers,
+    )
     if not trials:
         raise AlignmentError(
             f"none of the {len(chosen)} likeliest books can be aligned with the film; the first: "
@@ -147,29 +155,6 @@ class _Trial:
 
     film: Film
     found: FoundFile
-
-
-def _try_books(
-    film: Film,
-    library: Library,
-    chosen: dict[str, float],
-    config: RetrieveConfig,
-    progress: ProgressCallback,
-) -> tuple[dict[str, NDArray[np.float64]], list[Failure]]:
-    """Align the film with each chosen book: path → evidence and share in the book."""
-    trials: dict[str, NDArray[np.float64]] = {}
-    failures: list[Failure] = []
-    items = (_Trial(film=film, found=found) for found in library.find_files(chosen))
-    progress(Progress(stage="aligning", done=0, total=len(chosen)))
-    for outcome in run_many(_try_book, items, engine=config.engine, workers=config.workers):
-        path = outcome.item.found.path
-        if outcome.failure is not None:
-            failures.append(Failure(path=path, problem=describe_problem(outcome.failure)))
-        else:
-            trials[path] = outcome.get()
-        done = len(trials) + len(failures)
-        progress(Progress(stage="aligning", done=done, total=len(chosen)))
-    return trials, sorted(failures, key=lambda failure: failure.path)
 
 
 def _try_book(trial: _Trial) -> NDArray[np.float64]:
