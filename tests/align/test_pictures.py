@@ -71,6 +71,10 @@ def test_without_pictures_nothing_changes(video, book):
     np.testing.assert_array_equal(Aligner(CONFIG).score(film, book)[2], expected[2])
     links = Aligner(CONFIG).align(unseen, book).links
     assert links == Aligner(plain).align(film, book).links
+    watching = [
+        Aligner(CONFIG).align(which, book).signature["pictures"] for which in (film, unseen)
+    ]
+    assert watching == [True, False]
     assert [link.in_book for link in links] == [False, False, True, False, False]
 
 

@@ -321,11 +321,17 @@ def start_view(result, *options):
     return process, address
 
 
-def test_an_alignment_of_another_version_still_takes_judgements(result):
-    """Where the scores cannot be computed again, a judgement changes its own link."""
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"config": {"something": "else"}}, "not of this version"),
+        ({"pictures": True}, "no longer in the cache"),
+    ],
+)
+def test_where_scores_cannot_be_had_again_a_judgement_changes_its_own_link(result, change, why):
     path = result / "alignment.json"
     document = json.loads(path.read_text(encoding="utf-8"))
-    document["model"]["config"] = {"something": "else"}
+    document["model"] |= change
     path.write_text(json.dumps(document), encoding="utf-8")
     said = []
     session = Session(open_alignment(path), judgements_folder(path))
@@ -333,5 +339,6 @@ def test_an_alignment_of_another_version_still_takes_judgements(result):
     answer = session.judge(0, {"moment": 2, "verdict": "match", "sentence": 1})
     assert answer["links"] == [[2, {"sentence": 1, "score": 1.0, "in_book": True}]]
     assert "its own link alone" in said[0]
+    assert why in said[0]
     back = session.undo(1)
     assert back["links"] == [[2, page_link(session.alignment.links[2])]]

@@ -62,7 +62,8 @@ class Aligner:
         progress(Progress(stage="chaining", done=0, total=1))
         links, energy = aligner.link(film, book, scores)
         progress(Progress(stage="chaining", done=1, total=1))
-        return Alignment(book=book, film=film, links=links, signature=aligner.signature(energy))
+        signature = aligner.signature(energy, pictures=film.features is not None)
+        return Alignment(book=book, film=film, links=links, signature=signature)
 
     def for_film(self, film: Film) -> Aligner:
         """The aligner with what holds for films that were watched, if this one was."""
@@ -164,13 +165,19 @@ class Aligner:
         chances[path == ABSENT] *= self.config.in_book_from
         return sentences, calibrate(chances, self.config.calibration)
 
-    def signature(self, energy: float) -> dict[str, object]:
-        """What is needed to get the same alignment again."""
+    def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
+        """What is needed to get the same alignment again.
+
+        Args:
+            energy: That of the links.
+            pictures: Whether the film was watched.
+        """
         return {
             "preset": self.name,
             "measures": list(self.config.measures),
             "package_version": __version__,
             "config": {**asdict(self.config), "calibration": list(self.config.calibration)},
+            "pictures": pictures,
             "energy": round(energy, 6),
         }
 

@@ -68,7 +68,10 @@ class Session:
             try:
                 film, book = self.alignment.film, self.alignment.book
                 aligner = _aligner_of(self.alignment)
-                film = recall_features(film, aligner.frame_features())
+                if self.alignment.signature.get("pictures"):
+                    film = recall_features(film, aligner.frame_features())
+                    if film.features is None:
+                        raise InputError("its pictures are no longer in the cache; align it again")
                 scores = aligner.score(film, book, self._go_on)
                 judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)
