@@ -23,7 +23,7 @@ from folioreel.errors import InputError, ModelFolderError
 from folioreel.models.folders import (
     CONFIG,
     advice,
-    builtin_folder,
+    find_folder,
     read_config,
     read_file,
     write_folder,
@@ -81,9 +81,7 @@ class Captioner:
         Raises:
             ModelFolderError: It is missing, damaged, of a newer version, or something else.
         """
-        folder = builtin_folder(str(name_or_folder))
-        if not (isinstance(name_or_folder, str) and (folder / CONFIG).is_file()):
-            folder = Path(name_or_folder).expanduser()
+        folder = find_folder(name_or_folder)
         config = read_config(folder, FORMAT, VERSION, "captioner")
         try:
             hashes = dict(config["sha256"])

@@ -22,7 +22,7 @@ from folioreel.errors import ModelFolderError
 from folioreel.models.folders import (
     CONFIG,
     advice,
-    builtin_folder,
+    find_folder,
     read_config,
     read_file,
     write_folder,
@@ -69,9 +69,7 @@ def load_context_model(name_or_folder: str | Path) -> ContextModel:
     Raises:
         ModelFolderError: It is missing, damaged, of a newer version, or something else.
     """
-    folder = builtin_folder(str(name_or_folder))
-    if not (isinstance(name_or_folder, str) and (folder / CONFIG).is_file()):
-        folder = Path(name_or_folder).expanduser()
+    folder = find_folder(name_or_folder)
     config = read_config(folder, FORMAT, VERSION, "context model")
     try:
         hashes = dict(config["sha256"])

@@ -26,6 +26,14 @@ def builtin_folder(name: str) -> Path:
     return DATA / name
 
 
+def find_folder(name_or_folder: str | Path) -> Path:
+    """The folder of a model that comes with the package by this name, or else of the user's own."""
+    folder = builtin_folder(str(name_or_folder))
+    if isinstance(name_or_folder, str) and (folder / CONFIG).is_file():
+        return folder
+    return Path(name_or_folder).expanduser()
+
+
 def builtin_of_format(form: str) -> tuple[str, ...]:
     """The names of the models of one format that come with the package."""
     folders = (path.parent for path in DATA.glob(f"*/{CONFIG}"))

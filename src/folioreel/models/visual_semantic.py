@@ -30,6 +30,7 @@ from folioreel.models.folders import (
     CONFIG,
     advice,
     builtin_folder,
+    find_folder,
     read_config,
     read_file,
     write_folder,
@@ -99,9 +100,7 @@ class VisualSemantic:
         Raises:
             ModelFolderError: It is missing, damaged, of a newer version, or something else.
         """
-        folder = builtin_folder(str(name_or_folder))
-        if not (isinstance(name_or_folder, str) and (folder / CONFIG).is_file()):
-            folder = Path(name_or_folder).expanduser()
+        folder = find_folder(name_or_folder)
         config = read_config(folder, FORMAT, VERSION, "visual-semantic embedding")
         try:
             return _read(cls, folder, config)
