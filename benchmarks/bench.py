@@ -160,7 +160,7 @@ def measures(moments: int, sentences: int) -> float:
 
 def map_path(moments: int, sentences: int) -> float:
     """The best path, exactly, without the paper's pruning."""
-    from folioreel.align.decode import decode_chain
+    from folioreel.alignment.decode import decode_chain
 
     small, chain = random_chain(5, 100), random_chain(moments, sentences)
     return timed(lambda: decode_chain(chain), lambda: decode_chain(small))
@@ -185,7 +185,7 @@ def map_reference(moments: int, sentences: int) -> float:
 
 def marginals(moments: int, sentences: int) -> float:
     """Exact marginals of every cell."""
-    from folioreel.align.marginals import chain_marginals
+    from folioreel.alignment.marginals import chain_marginals
 
     small, chain = random_chain(5, 100), random_chain(moments, sentences)
     return timed(lambda: chain_marginals(chain), lambda: chain_marginals(small))
@@ -210,7 +210,7 @@ def marginals_reference(moments: int, sentences: int) -> float:
 
 def align(moments: int, sentences: int) -> float:
     """Everything from texts to links."""
-    from folioreel.align.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner
 
     aligner = Aligner.load()
     small, pair = make_pair(20, 30), make_pair(moments, sentences)
@@ -268,8 +268,8 @@ PARTS |= {
 
 def sweep(what: str) -> None:
     """Best path or marginals at 1,800 × 7,750 over many weights and scores: the slowest three."""
-    from folioreel.align.decode import decode_chain
-    from folioreel.align.marginals import chain_marginals
+    from folioreel.alignment.decode import decode_chain
+    from folioreel.alignment.marginals import chain_marginals
 
     solve = decode_chain if what == "map" else chain_marginals
     solve(random_chain(5, 100))
@@ -299,8 +299,8 @@ def start_up() -> list[tuple[str, str]]:
         for _ in range(5)
     )  # fmt: skip
     align = (
-        "import numpy as np; from folioreel.align.decode import decode_chain; "
-        "from folioreel.align.marginals import chain_marginals; import sys; "
+        "import numpy as np; from folioreel.alignment.decode import decode_chain; "
+        "from folioreel.alignment.marginals import chain_marginals; import sys; "
         f"sys.path.insert(0, {str(Path(__file__).parent)!r}); import bench; "
         "bench.run_measures(20, 30, ('bleu1', 'tfidf', 'prior')); "
         "c = bench.random_chain(5, 100); decode_chain(c); chain_marginals(c)"

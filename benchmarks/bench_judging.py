@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from bench import SIZES, make_pair
 
-from folioreel.align.aligner import Aligner
-from folioreel.align.revise import Reviser
+from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.revise import Reviser
 from folioreel.export.alignment_json import write_alignment
 from folioreel.types import Alignment
 from folioreel.viewer.judgements import Judgement, Judgements

@@ -27,8 +27,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from folioreel.align.aligner import Aligner
-from folioreel.align.context import context_scores
+from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.context import context_scores
 from folioreel.apps.judged import judged_moments
 from folioreel.apps.train_paper import (
     PAPER_MEASURES,

@@ -92,7 +92,7 @@ def align(library: Path, folder: Path) -> dict[str, float]:
     """Align a film of a usual size with its book, dialogue alone."""
     from bench import make_pair
 
-    from folioreel.align.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner
 
     os.environ["FOLIOREEL_CACHE"] = str(folder)  # an empty cache: nothing is known beforehand
     aligner = Aligner.load()

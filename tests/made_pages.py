@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from drawn_films import draw_film, shots_of
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.alignment_reader import open_alignment
 from folioreel.ingest.book import load_book

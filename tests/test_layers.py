@@ -10,7 +10,7 @@ LAYERS = [
     {"types", "errors", "config", "files", "cache", "progress", "text", "engines", "folioreel"},
     {"ingest", "models"},
     {"similarity"},
-    {"align"},
+    {"alignment"},
     {"export", "train", "evaluate", "corpus"},
     {"apps"},
     {"viewer"},

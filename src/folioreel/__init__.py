@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from folioreel.align.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner
     from folioreel.errors import FolioReelError
     from folioreel.ingest.book import load_book
     from folioreel.ingest.film import load_film
     from folioreel.types import Alignment, Book, Film, Link
 
 _HOMES = {
-    "Aligner": "folioreel.align.aligner",
+    "Aligner": "folioreel.alignment.aligner",
     "Alignment": "folioreel.types",
     "Book": "folioreel.types",
     "Film": "folioreel.types",

@@ -52,7 +52,7 @@ class ChainConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class StepsConfig:
-    """How a film moves through its book: the shares of each kind of step (align/positions.py)."""
+    """How a film moves through its book: the shares of each kind of step (alignment/positions.py)."""
 
     stay: float = 0.25
     next: float = 0.1
@@ -126,7 +126,7 @@ class AlignConfig:
     context_pictures: str | None = None
     """The one that does so where the film was watched; it reads `visual` and `scene` too."""
     steps: StepsConfig | None = None
-    """With these, positions are followed (align/positions.py); without, the paper's chain."""
+    """With these, positions are followed (alignment/positions.py); without, the paper's chain."""
     calibration: tuple[float, float] = (1.0, 0.0)
     """Slope and offset that turn a link's log odds into calibrated ones."""
     sentence_encoder: str = "skip-thought"

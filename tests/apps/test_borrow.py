@@ -10,7 +10,7 @@ from corpus.made_books import make_novel
 from drawn_films import draw_film
 from made_embedding import ColourEyes, ColourWords
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps.borrow import BorrowConfig, assign, borrow
 from folioreel.config import AlignConfig, PicturesConfig, StepsConfig
 from folioreel.errors import AlignmentError, ConfigError, InputError

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from corpus.made_books import edit_words, make_novel, write_tar
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps.demo import demo_folder
 from folioreel.apps.library import open_library
 from folioreel.apps.retrieve import RetrieveConfig, retrieve

@@ -10,8 +10,8 @@ from conftest import make_book, make_film
 from made_pairs import write_dataset, write_pair
 
 from folioreel import Aligner
-from folioreel.align.positions import film_times
-from folioreel.align.score import score_cells
+from folioreel.alignment.positions import film_times
+from folioreel.alignment.score import score_cells
 from folioreel.apps import train_chain as module
 from folioreel.apps.train_chain import (
     START,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made_context import MadeRows
 
-from folioreel.align.context import context_scores
+from folioreel.alignment.context import context_scores
 from folioreel.apps.judged import judged_moments
 from folioreel.apps.train_paper import TrainingPair, train_chain, train_context
 from folioreel.evaluate.dataset import Judgement, Pair, SpokenLine

@@ -8,8 +8,8 @@ from drawn_films import draw_film
 from made_embedding import COLOURS, ColourEyes, ColourWords
 from made_pairs import write_dataset
 
-from folioreel.align import aligner as aligner_module
-from folioreel.align.aligner import Aligner
+from folioreel.alignment import aligner as aligner_module
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps import train_paper as module
 from folioreel.apps.train_paper import train_paper
 from folioreel.ingest.book import load_book

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import SENTENCES
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps.demo import demo_folder
 from folioreel.errors import InputError
 from folioreel.export.alignment_json import write_alignment

@@ -10,7 +10,7 @@ import pysubs2
 import pytest
 from conftest import make_book, make_film
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.errors import InputError
 from folioreel.export.alignment_json import alignment_to_dict, read_alignment, write_alignment
 from folioreel.export.results import WRITERS, check_folder, write_results

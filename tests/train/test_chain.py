@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from folioreel.align.marginals import chain_marginals
+from folioreel.alignment.marginals import chain_marginals
 from folioreel.config import ChainConfig
 from folioreel.models.chain import make_chain
 from folioreel.train.chain import WEIGHTS, fit_chain, log_likelihood, log_partition, make_lesson

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from folioreel.align.positions import Fixed
+from folioreel.alignment.positions import Fixed
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.progress import Progress
 from folioreel.train.positions import (

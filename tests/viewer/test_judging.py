@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 from made_pages import SILENT, Browser, make_alignment, open_session, serving
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps.judged import judged_moments
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import find_pairs, load_pair

@@ -16,7 +16,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps.describe import Passage, read_passage
 from folioreel.apps.library import Failure, Library, open_library, read_book, work_on_books
 from folioreel.config import AlignConfig

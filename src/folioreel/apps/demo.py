@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.evaluate.dataset import load_pair
 from folioreel.evaluate.metrics import Scores, placed_links, score_links
 from folioreel.export.results import write_results

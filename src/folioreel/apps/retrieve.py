@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps.library import (
     Failure,
     Library,

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from folioreel.align.aligner import Aligner, log_odds
-from folioreel.align.positions import Fixed, film_times
+from folioreel.alignment.aligner import Aligner, log_odds
+from folioreel.alignment.positions import Fixed, film_times
 from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, StepsConfig
 from folioreel.errors import InputError

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.align.context import RowSource, context_scores
+from folioreel.alignment.context import RowSource, context_scores
 from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, ChainConfig
 from folioreel.errors import ConfigError

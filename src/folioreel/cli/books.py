@@ -124,7 +124,7 @@ def borrow(
     folioreel borrow film.mkv --books library/
     folioreel borrow film.srt --books library/ --without novel.epub --count 50 --json
     """
-    from folioreel.align.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner
     from folioreel.apps.borrow import BorrowConfig
     from folioreel.apps.borrow import borrow as find_loans
     from folioreel.ingest.film import load_film

@@ -10,7 +10,7 @@ import click
 from folioreel.errors import ConfigError
 
 if TYPE_CHECKING:
-    from folioreel.align.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner
 
 FILE = click.Path(path_type=Path, readable=False)
 """A file or a folder; that it is there and can be read is for the library to say."""
@@ -48,7 +48,7 @@ def load_aligner(preset: str, encoder: str | None) -> Aligner:
     """
     from dataclasses import replace
 
-    from folioreel.align.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner
     from folioreel.models.sentence_encoder import load_encoder
 
     aligner = Aligner.load(preset)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from folioreel import __version__
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.evaluate.dataset import find_pairs, load_pair
 from folioreel.evaluate.film_json import load_pair_film
 from folioreel.evaluate.intervals import figure_intervals

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from folioreel.align.positions import Fixed, follow_book, timeline_distance
+from folioreel.alignment.positions import Fixed, follow_book, timeline_distance
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 

@@ -19,8 +19,8 @@ from folioreel.types import Alignment, Link
 from folioreel.viewer.judgements import FORMAT, VERSION, Judgement, Judgements
 
 if TYPE_CHECKING:
-    from folioreel.align.aligner import Aligner
-    from folioreel.align.revise import Reviser
+    from folioreel.alignment.aligner import Aligner
+    from folioreel.alignment.revise import Reviser
 
 REVISED = "alignment.json"
 """The alignment as the reader has corrected it, in the folder of the judgements."""
@@ -63,7 +63,7 @@ class Session:
 
         def work() -> None:
             # Slow to import, and the page is there without it.
-            from folioreel.align.revise import Reviser
+            from folioreel.alignment.revise import Reviser
 
             try:
                 film, book = self.alignment.film, self.alignment.book
@@ -246,7 +246,7 @@ def _aligner_of(alignment: Alignment) -> Aligner:
     Raises:
         InputError: The signature does not say how it was made.
     """
-    from folioreel.align.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner
 
     try:
         config = config_from_dict(alignment.signature["config"])

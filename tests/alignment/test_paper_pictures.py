@@ -10,7 +10,7 @@ from made_context import MadeRows
 
 import folioreel
 from folioreel import Aligner, load_book, load_film
-from folioreel.align.context import context_scores
+from folioreel.alignment.context import context_scores
 from folioreel.models.context_cnn import load_context_model
 from folioreel.models.presets import load_preset
 

@@ -6,7 +6,7 @@ from conftest import SENTENCES, make_book
 from drawn_films import draw_film
 from made_embedding import ColourEyes, ColourWords
 
-from folioreel.align.aligner import Aligner
+from folioreel.alignment.aligner import Aligner
 from folioreel.config import AlignConfig, PicturesConfig, StepsConfig
 from folioreel.errors import ConfigError
 from folioreel.ingest.film import load_film

@@ -9,7 +9,7 @@ from conftest import make_film
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from folioreel.align.positions import Fixed, film_times, follow_book
+from folioreel.alignment.positions import Fixed, film_times, follow_book
 from folioreel.config import STEPS, StepsConfig
 
 FALLS = {"near": 0.5, "far": 0.85, "farther": 0.975, "back": 0.7, "far_back": 0.95}

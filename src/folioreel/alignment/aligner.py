@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.align.context import context_scores
-from folioreel.align.decode import decode_chain
-from folioreel.align.marginals import chain_marginals
-from folioreel.align.position_blocks import SolvedRows
-from folioreel.align.positions import Fixed, Positions, film_times, follow_book
-from folioreel.align.score import score_cells, score_silent
+from folioreel.alignment.context import context_scores
+from folioreel.alignment.decode import decode_chain
+from folioreel.alignment.marginals import chain_marginals
+from folioreel.alignment.position_blocks import SolvedRows
+from folioreel.alignment.positions import Fixed, Positions, film_times, follow_book
+from folioreel.alignment.score import score_cells, score_silent
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import ABSENT, judge_chain, make_chain, time_steps

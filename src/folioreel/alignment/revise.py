@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.align.aligner import Aligner, fixed_position, fixed_positions
-from folioreel.align.chain_blocks import ChainBlocks
-from folioreel.align.position_blocks import PositionBlocks
-from folioreel.align.positions import film_times
+from folioreel.alignment.aligner import Aligner, fixed_position, fixed_positions
+from folioreel.alignment.chain_blocks import ChainBlocks
+from folioreel.alignment.position_blocks import PositionBlocks
+from folioreel.alignment.positions import film_times
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.types import Book, Film, Link
 

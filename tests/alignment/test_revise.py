@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from conftest import make_book, make_film
 
-from folioreel.align.aligner import Aligner, fixed_positions
-from folioreel.align.position_blocks import PositionBlocks
-from folioreel.align.positions import Fixed, film_times, follow_book
-from folioreel.align.revise import Reviser
+from folioreel.alignment.aligner import Aligner, fixed_positions
+from folioreel.alignment.position_blocks import PositionBlocks
+from folioreel.alignment.positions import Fixed, film_times, follow_book
+from folioreel.alignment.revise import Reviser
 from folioreel.config import AlignConfig, ChainConfig, StepsConfig
 from folioreel.models.chain import ABSENT
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from conftest import make_book
 
-from folioreel.align.aligner import (
+from folioreel.alignment.aligner import (
     Aligner,
     calibrate,
     choose_links,
     log_odds,
     passage_probability,
 )
-from folioreel.align.positions import Positions
+from folioreel.alignment.positions import Positions
 from folioreel.config import AlignConfig, StepsConfig
 
 WORDS = tuple(f"Sentence number {k}." for k in range(23))

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.align.positions import (
+from folioreel.alignment.positions import (
     Fixed,
     spread_step,
     step_weights,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from folioreel.align.best_paths import decode_best
-from folioreel.align.decode import decode_chain
-from folioreel.align.marginals import chain_marginals
+from folioreel.alignment.best_paths import decode_best
+from folioreel.alignment.decode import decode_chain
+from folioreel.alignment.marginals import chain_marginals
 from folioreel.config import ChainConfig
 from folioreel.errors import AlignmentError, ConfigError
 from folioreel.models.chain import ABSENT, Chain, fix_links, make_chain, prune_far

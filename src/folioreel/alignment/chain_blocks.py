@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.align.decode import PathValues, follow_back, path_values
-from folioreel.align.marginals import chain_messages, join_messages
+from folioreel.alignment.decode import PathValues, follow_back, path_values
+from folioreel.alignment.marginals import chain_messages, join_messages
 from folioreel.models.chain import ABSENT, Chain, judge_chain
 
 _ROWS = 16

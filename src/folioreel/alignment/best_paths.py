@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.align.decode import Path, PathValues, path_values
+from folioreel.alignment.decode import Path, PathValues, path_values
 from folioreel.models.chain import ABSENT, Chain
 
 
