@@ -52,7 +52,7 @@ class ChainConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class StepsConfig:
-    """How a film moves through its book: the share of each kind of step (alignment/positions.py)."""
+    """How a film moves through its book: the share of each kind of step (see positions.py)."""
 
     stay: float = 0.25
     next: float = 0.1
