@@ -19,8 +19,8 @@ import numpy as np
 
 from folioreel.apps.library import Library, open_library
 from folioreel.apps.retrieve import Retrieval, RetrieveConfig, retrieve
+from folioreel.files import file_sha256
 from folioreel.ingest.film import load_film
-from folioreel.ingest.source import file_sha256
 
 
 @dataclass(frozen=True, kw_only=True)

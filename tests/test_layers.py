@@ -7,7 +7,18 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "folioreel"
 LAYERS = [
-    {"types", "errors", "config", "files", "cache", "progress", "text", "engines", "folioreel"},
+    {
+        "types",
+        "errors",
+        "config",
+        "files",
+        "cache",
+        "progress",
+        "text",
+        "times",
+        "engines",
+        "folioreel",
+    },
     {"ingest", "models"},
     {"similarity"},
     {"alignment"},

@@ -1,8 +1,9 @@
-"""Writing files so that a kill or a full disk leaves none of them half-written."""
+"""Reading and writing files safely: atomic writes, overwrite checks and content hashes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,13 +15,14 @@ UNFINISHED = ".part"
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write to, which takes its place when all went well.
+    """A temporary file beside `path` to write to; it replaces `path` if the block succeeds.
 
-    The unfinished file has one name, so that the next run writes over what a killed one left.
+    A crash or a full disk therefore never leaves a half-written `path`.
 
     Raises:
-        InputError: The disk is full, or the folder cannot be written.
+        InputError: The disk is full, or the folder is not writable.
     """
+    # A fixed name, not a random one, so that the next run cleans up after a killed one.
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     try:
         yield unfinished
@@ -33,19 +35,75 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     with replacing(path) as unfinished:
         unfinished.write_bytes(data)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+    """Write a text file completely or not at all."""
     write_whole(path, text.encode("utf-8"))
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, where they are missing."""
+    """Create a folder and its missing parents."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror or error})", path) from error
+        raise InputError(f"cannot be created ({error.strerror or error})", path) from error
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 hash of a file's content, in hexadecimal digits."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+
+
+def check_output_file(path: Path, *, force: bool | None = None) -> None:
+    """Stop before any work is done if a file or folder would be overwritten.
+
+    Args:
+        path: What is about to be written.
+        force: The user's --force; None for commands that never overwrite.
+
+    Raises:
+        InputError: It exists, and `force` is not set.
+    """
+    # A dangling link does not "exist", but writing would still replace it.
+    if not force and (path.exists() or path.is_symlink()):
+        advice = "choose another path" + ("" if force is None else ", or add --force to replace it")
+        raise InputError(f"already exists; {advice}", path)
+
+
+def check_output_folder(
+    folder: Path, names: Iterable[str] | None = None, *, force: bool = False
+) -> None:
+    """Stop before any work is done if files in an output folder would be overwritten.
+
+    Args:
+        folder: Where results are about to be written; it need not exist yet.
+        names: The files to be written, so that other files in the folder do not matter; None if
+            any file at all should stop the user.
+        force: The user's --force.
+
+    Raises:
+        InputError: `folder` is a file, or it holds such files and `force` is not set.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file; choose a folder with --out", folder)
+    if force or not folder.exists():
+        return
+    there = sorted(path.name for path in folder.iterdir())
+    if names is not None:
+        there = [name for name in names if name in there]
+    if there:
+        # Three names tell the user which folder this is; a hundred would bury the advice.
+        named = ", ".join(there[:3]) + (" and more" if len(there) > 3 else "")
+        raise InputError(
+            f"already holds {named}; choose another folder with --out, or add --force to "
+            "overwrite them",
+            folder,
+        )

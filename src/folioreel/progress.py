@@ -1,9 +1,12 @@
-"""How long work reports on itself: the library emits values, the caller draws the bar."""
+"""Progress of long work: the library reports values, and the caller draws the bar."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,12 +14,30 @@ class Progress:
     """How far one stage has come."""
 
     stage: str
+    """What is being done, in a word or two: the label of the bar."""
     done: float
     total: float
+    """In the units of `done`, whatever they are; it may grow while the stage is running."""
 
 
 ProgressCallback = Callable[[Progress], None]
+"""Called from the thread that does the work, often: it should return quickly."""
 
 
 def ignore_progress(progress: Progress) -> None:
     """The callback that draws nothing."""
+
+
+def track(
+    items: Sequence[Item], stage: str, progress: ProgressCallback = ignore_progress
+) -> Iterator[Item]:
+    """Loop over items and report each one as done when the loop asks for the next.
+
+    Args:
+        items: What to work through; all of them count the same.
+        stage: What the loop does.
+        progress: Who is told.
+    """
+    for done, item in enumerate(items, 1):
+        yield item
+        progress(Progress(stage=stage, done=done, total=len(items)))

@@ -157,7 +157,7 @@ def test_a_drawn_picture_from_pixels_to_page(books, picture, tmp_path):
     assert "<b>" not in page
     assert page.count("data:image/jpeg;base64,") == 1
     assert f"<mark>{story.passages[0].sentence}".replace('"', "&quot;") in page
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_gallery(telling, tmp_path / "out" / "page.html")
 
 

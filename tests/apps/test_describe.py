@@ -179,7 +179,7 @@ def test_the_sheet_as_pdf(filmed, tmp_path):
         assert description.said in text
     images = [item for item in page.get_objects() if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE]
     assert len(images) == 3
-    with pytest.raises(InputError, match=r"sheet\.html: is there already"):
+    with pytest.raises(InputError, match=r"sheet\.html: already exists"):
         write_sheet(filmed, tmp_path / "sheet")
     before = paths[1].read_bytes()
     write_sheet(filmed, tmp_path / "sheet", force=True)

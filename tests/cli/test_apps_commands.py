@@ -58,7 +58,7 @@ def test_describe_without_pictures_is_text(aligned, tmp_path):
     ]
     again = run("describe", aligned, "--sheet", tmp_path / "sheet")
     assert again.exit_code == 1
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
     assert run("describe", aligned, "--sheet", tmp_path / "sheet", "--force").exit_code == 0
 
 

@@ -39,7 +39,7 @@ def test_pictures_go_on_without_one_that_is_none(folder, picture, tmp_path):
     assert page.read_text(encoding="utf-8").count("<article>") == 1
     again = run(picture, "--books", folder, "--out", page)
     assert (again.exit_code, again.stdout) == (1, "")
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
 
 
 def test_a_caption_alone(folder):

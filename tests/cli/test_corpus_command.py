@@ -146,7 +146,7 @@ def test_out_inside_the_books(library):
 def test_out_cannot_be_written(library, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     under_a_file = tmp_path / "file" / "corpus"
-    assert_one_line(run("corpus", "build", library, "--out", under_a_file), "cannot be made")
+    assert_one_line(run("corpus", "build", library, "--out", under_a_file), "cannot be created")
     assert_one_line(run("corpus", "build", library, "--out", tmp_path / "file"), "file")
 
 
@@ -155,7 +155,7 @@ def test_out_is_protected(library, tmp_path):
     protected = tmp_path / "protected"
     protected.mkdir(mode=0o500)
     result = run("corpus", "build", library, "--out", protected / "corpus")
-    assert_one_line(result, "cannot be made", "Permission denied")
+    assert_one_line(result, "cannot be created", "Permission denied")
 
 
 def test_a_second_build_at_once_is_one_line(library, tmp_path):

@@ -251,8 +251,8 @@ def test_bad_folders(corpus, tmp_path):
     (tmp_path / "mine" / "report.json").write_text("mine", encoding="utf-8")
     assert_one_line(train(corpus, tmp_path / "mine"), "no training run")
     assert (tmp_path / "mine" / "report.json").read_text(encoding="utf-8") == "mine"
-    assert_one_line(train(corpus, tmp_path / "mine" / "report.json" / "x"), "cannot be made")
-    assert_one_line(train(corpus, tmp_path / "mine" / "report.json"), "cannot be made")
+    assert_one_line(train(corpus, tmp_path / "mine" / "report.json" / "x"), "cannot be created")
+    assert_one_line(train(corpus, tmp_path / "mine" / "report.json"), "cannot be created")
 
 
 def test_a_corpus_of_one_book_is_too_small(tmp_path):

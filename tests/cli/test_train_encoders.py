@@ -132,7 +132,7 @@ def test_a_name_that_is_taken(command, encoder, vectors, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     before = {path: path.read_bytes() for path in encoder.iterdir()}
     for taken in (encoder, tmp_path / "file", tmp_path / "folder", tmp_path / "link"):
-        assert_one_line(run(command, *arguments, "--out", taken), f"{taken}: is there already")
+        assert_one_line(run(command, *arguments, "--out", taken), f"{taken}: already exists")
     assert {path: path.read_bytes() for path in encoder.iterdir()} == before
     assert (tmp_path / "file").read_text() == "mine"
 

@@ -106,7 +106,7 @@ def test_two_reports_are_the_same_to_the_byte(dataset, tmp_path):
 def test_a_report_cannot_replace_a_file(dataset, tmp_path):
     rows = evaluate_system(dataset / "one", partial(baseline_alignment, "uniform"))
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         write_report(rows, tmp_path / "taken")
 
 

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.engines.batch import count_cores
 from folioreel.models.context_cnn import ContextModel
-from folioreel.models.inference import available_cores
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityTensor
 
@@ -44,7 +44,7 @@ def context_scores(
     if missing:
         raise ValueError(f"the context model reads {', '.join(missing)}, which is not computed")
     scores = np.empty(rows.shape, dtype=np.float32)
-    cores = available_cores()
+    cores = count_cores()
     waiting: deque[tuple[int, Future[NDArray[np.float32]]]] = deque()
 
     def finish() -> None:

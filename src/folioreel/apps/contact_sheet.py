@@ -11,10 +11,11 @@ from pathlib import Path
 from folioreel.apps.describe import Description, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.thumbnails import encode_jpeg
-from folioreel.files import write_text
+from folioreel.files import check_output_file, write_text
 from folioreel.ingest.video.stills import Stills
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.text import squeeze
+from folioreel.times import format_clock
 from folioreel.types import Alignment, Shot
 
 _WIDTH_PX = 320
@@ -75,7 +76,7 @@ class Card:
     @property
     def clock(self) -> str:
         """When it is, as 1:02:03."""
-        return show_clock(self.description.start_s)
+        return format_clock(self.description.start_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,8 +134,7 @@ def write_sheet(
     ending = out.suffix.lower()
     paths = [out] if ending in writers else [out.with_name(out.name + kind) for kind in writers]
     for path in paths:
-        if path.exists() and not force:
-            raise InputError("is there already; give another name, or --force", path)
+        check_output_file(path, force=force)
     sheet = make_sheet(alignment, progress)
     if not sheet.cards:
         raise InputError("no moment of the film is in the book: a contact sheet would be empty")
@@ -151,12 +151,6 @@ def write_sheet_html(sheet: Sheet, path: Path) -> None:
         cards="\n".join(map(_card_html, sheet.cards)),
     )
     write_text(path, page)
-
-
-def show_clock(time_s: float) -> str:
-    """A time as 1:02:03."""
-    minutes, seconds = divmod(int(time_s), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
 def _card_html(card: Card) -> str:

@@ -11,9 +11,8 @@ from PIL import Image
 
 from folioreel.apps.caption import BookPassage, Story, Telling
 from folioreel.apps.contact_sheet import PAGE
-from folioreel.errors import InputError
 from folioreel.export.thumbnails import encode_jpeg
-from folioreel.files import make_folder, write_text
+from folioreel.files import check_output_file, make_folder, write_text
 from folioreel.ingest.picture import read_picture
 
 _LARGEST_PX = 320
@@ -27,7 +26,7 @@ def write_gallery(
     Raises:
         InputError: The file is there or cannot be written, or a picture is gone.
     """
-    check_free(path, force=force)
+    check_output_file(path, force=force)
     count = len(telling.stories)
     page = PAGE.format(
         title=html.escape(title),
@@ -36,16 +35,6 @@ def write_gallery(
     )
     make_folder(path.parent)
     write_text(path, page)
-
-
-def check_free(path: Path, *, force: bool) -> None:
-    """Refuse to write over a file, before the work that takes long.
-
-    Raises:
-        InputError: It is there, and `force` is not given.
-    """
-    if path.exists() and not force:
-        raise InputError("is there already; give another name, or --force", path)
 
 
 def _card(story: Story) -> str:

@@ -19,8 +19,8 @@ from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
 from folioreel.evaluate.film_json import load_pair_film
 from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
+from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
-from folioreel.ingest.source import file_sha256
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows

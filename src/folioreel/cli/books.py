@@ -151,10 +151,10 @@ def borrow(
 
 
 def _show_loan(loan: Loan) -> None:
-    from folioreel.apps.contact_sheet import show_clock
+    from folioreel.times import format_clock
 
     place = ", ".join(filter(None, (loan.book, loan.passage.chapter, loan.passage.place)))
-    show_line(f"{show_clock(loan.start_s)}  {loan.said or '(nobody speaks)'}")
+    show_line(f"{format_clock(loan.start_s)}  {loan.said or '(nobody speaks)'}")
     show_line(textwrap.indent(textwrap.fill(loan.passage.text, _WIDTH), "> "))
     show_line(f"  {place} (score {loan.score:.1f})\n")
 

@@ -77,7 +77,8 @@ def caption(
     folioreel caption --caption "A man waits in the rain." --books library/ --count 3 --json
     """
     from folioreel.apps.caption import CaptionConfig, tell_pictures
-    from folioreel.apps.gallery import check_free, write_gallery
+    from folioreel.apps.gallery import write_gallery
+    from folioreel.files import check_output_file
 
     if not images and text is None:
         raise click.UsageError("give a picture, or --caption")
@@ -87,7 +88,7 @@ def caption(
         encoder=encoder, nearest=nearest, count=count, style_shift=style_shift, workers=workers
     )
     if out is not None:
-        check_free(out, force=force)
+        check_output_file(out, force=force)
     with resumable("the books read so far"), ProgressBars() as progress:
         captions = () if text is None else (text,)
         telling = tell_pictures(images, books, config, progress, captions=captions)

@@ -12,7 +12,6 @@ import click
 
 from folioreel.cli.options import FILE, force_option, json_option
 from folioreel.cli.output import ProgressBars, show_json, show_line
-from folioreel.errors import InputError
 
 if TYPE_CHECKING:
     from folioreel.apps.describe import Description
@@ -141,7 +140,7 @@ def _write_frames(
 ) -> dict[int, str]:
     """Frames of all moments that were asked for: moment → file."""
     from folioreel.apps.contact_sheet import frame_of
-    from folioreel.files import make_folder, write_whole
+    from folioreel.files import check_output_file, make_folder, write_whole
 
     frames = {}
     for description in found:
@@ -149,8 +148,7 @@ def _write_frames(
         if jpeg is None:
             continue
         path = out / f"moment-{description.moment:05}.jpg"
-        if path.exists() and not force:
-            raise InputError("is there already; give another --out, or --force", path)
+        check_output_file(path, force=force)
         make_folder(out)
         write_whole(path, jpeg)
         frames[description.moment] = str(path)
@@ -160,9 +158,9 @@ def _write_frames(
 
 
 def _show(description: Description, frame: str | None) -> None:
-    from folioreel.apps.contact_sheet import show_clock
+    from folioreel.times import format_clock
 
-    times = f"{show_clock(description.start_s)}–{show_clock(description.end_s)}"
+    times = f"{format_clock(description.start_s)}–{format_clock(description.end_s)}"
     sure = f"{description.score:.0%} sure"
     state = sure if description.in_book else f"not in the book; the best guess is {sure}"
     show_line(f"{times}  {description.said or '(nobody speaks)'}")

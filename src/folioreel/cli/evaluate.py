@@ -18,6 +18,7 @@ from folioreel.cli.options import (
 )
 from folioreel.cli.output import ProgressBars, show_json, show_line, show_rows, show_table
 from folioreel.errors import ConfigError, InputError
+from folioreel.files import check_output_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,8 +117,8 @@ def evaluate_pairs(
     else:
         _check_baseline(baseline, context)
         align = _baseline(baseline, encoder)
-    if out is not None and not force:
-        _check_empty(out)
+    if out is not None:
+        check_output_folder(out, force=force)
     with ProgressBars() as progress:
         if leave_one_out:
             rows = _leave_one_out(dataset, progress)
@@ -171,20 +172,6 @@ def _leave_one_out(dataset: Path, progress: ProgressCallback) -> list[dict[str, 
     from folioreel.apps.train_chain import leave_one_out, read_judged
 
     return leave_one_out(read_judged(dataset, progress=progress), progress=progress)
-
-
-def _check_empty(folder: Path) -> None:
-    """Refuse a folder with something in it before any work is done."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file; give a folder with --out", folder)
-    there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    if there:
-        named = ", ".join(there[:3]) + (" and more" if len(there) > 3 else "")
-        raise InputError(
-            f"already holds {named}; give another folder with --out, or --force to write a report "
-            "into it all the same",
-            folder,
-        )
 
 
 @click.group(

@@ -19,7 +19,7 @@ from folioreel.cli.output import (
     show_line,
     show_table,
 )
-from folioreel.errors import InputError
+from folioreel.files import check_output_file
 
 if TYPE_CHECKING:
     from folioreel.apps.training_run import DeviceName
@@ -129,7 +129,7 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
     from folioreel.models.expansion import expand_vocabulary
     from folioreel.models.store import save_encoder
 
-    _check_free(out)
+    check_output_file(out)
     model = open_encoder_model(encoder)
     with ProgressBars() as progress:
         expansion = expand_vocabulary(model, vectors, limit, progress)
@@ -169,7 +169,7 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     from folioreel.models.combine import combine_encoders, open_encoder_model
     from folioreel.models.store import part_units, save_encoder
 
-    _check_free(out)
+    check_output_file(out)
     model = combine_encoders([open_encoder_model(name) for name in (first, *others)], out.name)
     save_encoder(model, out)
     units = {part.name: part_units(part) for part in model.parts}
@@ -258,12 +258,6 @@ def ending_like_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
-
-
-def _check_free(out: Path) -> None:
-    """Refuse a name that is taken before any work is done; nothing is ever replaced."""
-    if out.exists() or out.is_symlink():
-        raise InputError("is there already; give another name with --out", out)
 
 
 def _show_report(report: dict[str, Any], out: Path) -> None:

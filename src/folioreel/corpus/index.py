@@ -8,7 +8,6 @@ a run that was stopped or killed leaves a store that works, and the next one goe
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -35,8 +34,7 @@ from folioreel.corpus.vectors import VectorFile, pack_vectors
 from folioreel.corpus.words import WordIndex, WordWriter
 from folioreel.engines.batch import EngineName, run_many
 from folioreel.errors import ConfigError, InputError
-from folioreel.files import UNFINISHED, make_folder, write_whole
-from folioreel.ingest.source import read_bytes
+from folioreel.files import UNFINISHED, file_sha256, make_folder, write_whole
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.text import dominant_script
@@ -198,7 +196,7 @@ class _Run:
         for record in self._corpus.books:
             path = text_path(self._corpus.folder, record.id)
             try:
-                digest = hashlib.sha256(read_bytes(path)).hexdigest()
+                digest = file_sha256(path)
             except InputError as error:
                 self._failures[record.id] = error.message
                 continue

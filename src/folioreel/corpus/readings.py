@@ -24,7 +24,7 @@ from folioreel import __version__
 from folioreel.corpus.book_file import encode_text, text_of_book
 from folioreel.corpus.fingerprints import Fingerprint, fingerprint
 from folioreel.errors import InputError
-from folioreel.files import write_whole
+from folioreel.files import file_sha256, write_whole
 from folioreel.ingest.book import load_book
 from folioreel.text import tokenize
 from folioreel.types import Book
@@ -119,9 +119,8 @@ def get_reading(out: Path, book_id: str) -> Reading:
 def has_text(out: Path, book_id: str, reading: Reading) -> bool:
     """Whether a book's text is there, undamaged."""
     try:
-        with text_path(out, book_id).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == reading.text_sha256
-    except OSError:
+        return file_sha256(text_path(out, book_id)) == reading.text_sha256
+    except InputError:
         return False
 
 

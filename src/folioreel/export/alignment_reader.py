@@ -13,8 +13,8 @@ from typing import Any
 
 from folioreel.errors import InputError
 from folioreel.export.alignment_json import read_alignment
+from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
-from folioreel.ingest.source import file_sha256
 from folioreel.types import Alignment, Book, Film, Link, Shot, Subtitle
 
 FILE_NAME = "alignment.json"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from folioreel.errors import InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_html import write_page
 from folioreel.export.picture import write_picture
 from folioreel.export.tables import write_csv, write_srt, write_vtt
-from folioreel.files import make_folder
+from folioreel.files import check_output_folder, make_folder
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment
 
@@ -27,16 +26,8 @@ WRITERS = {
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
-    """Refuse a folder whose files would be overwritten, before any work is done."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file; give a folder with --out", folder)
-    there = [name for name in WRITERS if (folder / name).exists()]
-    if there and not force:
-        raise InputError(
-            f"already holds {', '.join(there)}; give another folder with --out, or --force to "
-            "replace them",
-            folder,
-        )
+    """Stop before any work is done if results in a folder would be overwritten."""
+    check_output_folder(folder, WRITERS, force=force)
 
 
 def write_results(

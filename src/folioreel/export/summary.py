@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from folioreel.times import format_clock
 from folioreel.types import Alignment, Link
 
 _EXAMPLES = 5
@@ -27,7 +28,7 @@ def summarize(alignment: Alignment) -> str:
         lines.append("")
     for link in examples:
         moment = film.moments[link.moment]
-        lines.append(f"  {_clock(moment.start_s)}  {_short(moment.text)}")
+        lines.append(f"  {format_clock(moment.start_s)}  {_short(moment.text)}")
         lines.append(f"   {link.score:7.0%}  {_short(book.sentences[link.sentence].text)}")
     return "\n".join(lines)
 
@@ -44,11 +45,6 @@ def _examples(alignment: Alignment) -> list[Link]:
         for k in range(_EXAMPLES)
     ]
     return [max(part, key=lambda link: link.score) for part in parts if part]
-
-
-def _clock(time_s: float) -> str:
-    minutes, seconds = divmod(int(time_s), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
 def _short(text: str) -> str:

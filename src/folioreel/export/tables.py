@@ -13,6 +13,7 @@ from pathlib import Path
 
 from folioreel.export.alignment_json import alignment_to_dict
 from folioreel.files import write_text
+from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Link
 
 _SRT_WIDTH = 60
@@ -41,7 +42,7 @@ def write_vtt(alignment: Alignment, path: Path) -> None:
         # "-->" must not stand in a payload; JSON can write the same string without it.
         payload = json.dumps(row, ensure_ascii=False).replace("-->", "--\\u003e")
         end_s = max(row["end_s"], row["start_s"] + 0.001)
-        times = f"{_timestamp(row['start_s'], '.')} --> {_timestamp(end_s, '.')}"
+        times = f"{format_timestamp(row['start_s'], '.')} --> {format_timestamp(end_s, '.')}"
         parts.append(f"{row['moment'] + 1}\n{times}\n{payload}\n")
     write_text(path, "\n".join(parts))
 
@@ -60,7 +61,7 @@ def write_srt(alignment: Alignment, path: Path) -> None:
         end_s = max(end_s, start_s + 0.001)
         short = textwrap.shorten(text, _LONGEST_PASSAGE, placeholder=" …")
         body = "\n".join(textwrap.wrap(_plain(short), _SRT_WIDTH))
-        times = f"{_timestamp(start_s, ',')} --> {_timestamp(end_s, ',')}"
+        times = f"{format_timestamp(start_s, ',')} --> {format_timestamp(end_s, ',')}"
         parts.append(f"{number}\n{times}\n{body}\n")
     write_text(path, "\n".join(parts))
 
@@ -77,11 +78,3 @@ def _passages(alignment: Alignment) -> Iterator[tuple[int, list[Link]]]:
 def _plain(text: str) -> str:
     """Without what a player would take for markup."""
     return re.sub(r"[<>{}]", "", text)
-
-
-def _timestamp(time_s: float, point: str) -> str:
-    milliseconds = round(time_s * 1000)
-    hours, rest = divmod(milliseconds, 3_600_000)
-    minutes, rest = divmod(rest, 60_000)
-    seconds, milliseconds = divmod(rest, 1000)
-    return f"{hours:02}:{minutes:02}:{seconds:02}{point}{milliseconds:03}"

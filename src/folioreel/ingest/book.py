@@ -9,11 +9,12 @@ from importlib import import_module
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
+from folioreel.files import file_sha256
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.headings import heading_level, is_numbered
 from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.signatures import describe_known
-from folioreel.ingest.source import decode_text, file_sha256, read_bytes, read_head
+from folioreel.ingest.source import decode_text, read_bytes, read_head
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from folioreel.cache import cached_array
 from folioreel.errors import InputError
+from folioreel.files import file_sha256
 from folioreel.ingest.picture import Pixels, middle, read_picture, square
 from folioreel.ingest.video.scan_cache import scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
@@ -84,7 +85,7 @@ def see_clips(
         for kind, units in encoder.units.items()
     }
     for row, video in enumerate(videos):
-        scan = scan_cached(video, _sha256(video), "adaptive", encoder)
+        scan = scan_cached(video, file_sha256(video), "adaptive", encoder)
         for kind, values in (scan.features.vectors if scan.features else {}).items():
             found[kind][row] = values.mean(axis=0, dtype=np.float32)
         progress(Progress(stage="seeing clips", done=row + 1, total=len(videos)))
@@ -131,12 +132,3 @@ def _split(
 ) -> Iterator[tuple[str, NDArray[np.float16]]]:
     ends = np.cumsum(list(encoder.units.values()))[:-1]
     return zip(encoder.units, np.split(rows, ends, axis=1), strict=True)
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(str(reason), path) from error

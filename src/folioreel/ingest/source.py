@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -42,12 +41,6 @@ def read_head(path: Path, size: int = 65536) -> bytes:
     if not head:
         raise InputError("the file is empty; was its download or copy cut short?", path)
     return head
-
-
-def file_sha256(path: Path) -> str:
-    """The content of a file as a name: equal contents, equal names."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def decode_text(data: bytes, path: Path) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.files import file_sha256
 from folioreel.models.inference import open_session
 
 TORCH_LIBRARIES = {"torchvision": "torchvision", "timm": "timm", "open_clip": "open_clip_torch"}
@@ -75,8 +76,7 @@ class OnnxFeatures:
         self._outputs = dict(self._description.outputs) or {"visual": names[0]}
         if not set(self._outputs.values()) <= set(names):
             raise ModelFolderError(f"{path}: has the outputs {', '.join(names)}; name one of them")
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
+        content = file_sha256(path)
         self.fingerprint = hashlib.sha256(f"{content} {described}".encode()).hexdigest()
         try:
             blank = self.encode(np.zeros((1, self.size_px, self.size_px, 3), dtype=np.uint8))

@@ -6,7 +6,6 @@ at every word, which costs up to three times as much where another program uses 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from folioreel.engines.batch import count_cores
 from folioreel.errors import ModelFolderError
 from folioreel.progress import Progress, ProgressCallback
 
@@ -65,7 +65,7 @@ def encode_in_batches(
     order = order[: np.count_nonzero(words)]
     batches = [order[first : first + batch] for first in range(0, len(order), batch)]
     done, total = 0, int(words.sum())
-    with ThreadPoolExecutor(available_cores()) as pool:
+    with ThreadPoolExecutor(count_cores()) as pool:
         try:
             for numbers, found in zip(batches, pool.map(encode, batches), strict=True):
                 vectors[numbers] = found
@@ -73,13 +73,6 @@ def encode_in_batches(
                 progress(Progress(stage=_STAGE, done=done, total=total))
         finally:
             pool.shutdown(cancel_futures=True)  # a run that is stopped need not finish them
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.files import file_sha256
 from folioreel.models.inference import encode_in_batches, open_session, unit_rows
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -202,12 +203,6 @@ def load_export(folder: Path) -> TransformerEncoder:
     return TransformerEncoder(
         folder.name, graph, tokenizer, int(longest), _pooling(folder, pooling or {})
     )
-
-
-def file_sha256(path: Path) -> str:
-    """The hash of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _pooling(folder: Path, config: dict[str, Any]) -> str:

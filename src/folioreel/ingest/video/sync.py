@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from folioreel.times import format_clock as _clock
+
 # Rates that subtitles are made for and faster ones that films run at. The end of the subtitles
 # cannot tell 23.976 from 24.
 _SLOWER_RATES = (
@@ -83,9 +85,3 @@ def _explain_short(
             f"the first subtitle comes at {_clock(first_s)}; if somebody speaks before it, they "
             f"are late: {_MEND}"
         )
-
-
-def _clock(time_s: float) -> str:
-    """`1:02:03`."""
-    minutes, seconds = divmod(round(time_s), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"

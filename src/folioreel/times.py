@@ -1,0 +1,49 @@
+"""Times as people and subtitle files write them; everywhere else a time is seconds (`_s`)."""
+
+from __future__ import annotations
+
+import re
+
+_CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
+
+
+def format_clock(time_s: float) -> str:
+    """A time as h:mm:ss.
+
+    >>> format_clock(3723.9)
+    '1:02:03'
+    """
+    # Rounded down, as video players do: at 0:59.9 the player still shows 0:59.
+    minutes, seconds = divmod(int(time_s), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+def format_timestamp(time_s: float, point: str = ".") -> str:
+    """A time to the millisecond, as in subtitle files.
+
+    Args:
+        time_s: Seconds.
+        point: What separates the milliseconds: `.` in WebVTT, `,` in SubRip.
+
+    >>> format_timestamp(62.5, ",")
+    '00:01:02,500'
+    """
+    seconds, milliseconds = divmod(round(time_s * 1000), 1000)
+    hours, seconds = divmod(seconds, 3600)
+    return f"{hours:02}:{seconds // 60:02}:{seconds % 60:02}{point}{milliseconds:03}"
+
+
+def parse_clock(text: str) -> float:
+    """Seconds of a time written as seconds, m:ss or h:mm:ss, with or without a fraction.
+
+    >>> parse_clock("1:02:03.5")
+    3723.5
+
+    Raises:
+        ValueError: It is written in some other way.
+    """
+    found = _CLOCK.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not a time; write 95, 1:35 or 0:01:35")
+    hours, minutes, seconds = found.groups(default="0")
+    return 3600 * int(hours) + 60 * int(minutes) + float(seconds)
