@@ -1,1 +1,1 @@
-"""Many pieces of independent work, over the cores of this machine or over a Ray cluster."""
+"""Many independent tasks, on the cores of this machine or on a Ray cluster."""

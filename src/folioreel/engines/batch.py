@@ -1,19 +1,26 @@
-"""`run_many`: one function over many items (past one machine: the paper has 11,038 books).
+"""`run_many`: apply one function to many items, on this machine or on a Ray cluster.
 
-It takes a function and items, and gives back what came of each. Both engines run the very same
-function; a piece that fails or whose process dies costs that piece, and the rest goes on.
+Both engines run the same function on the same items and give the same results. A task that fails,
+or whose process dies, costs that one item; the others go on. The paper's corpus has 11,038 books,
+and one bad file must not end a run over all of them.
 
-A function must be importable, and it must not matter whether it runs once or twice: Ray runs a
-piece again when the process or the machine under it dies. What it returns travels back, so that a
-cluster needs no disk that all its machines can write.
+The function must be importable by the workers, and safe to run twice: Ray repeats a task when the
+process or the machine under it dies. Results are sent back to the caller, so a cluster needs no
+shared disk.
 """
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing.connection import wait as wait_for_any
 from typing import Generic, Literal, TypeVar, get_args
 
 from folioreel.errors import ConfigError, FolioReelError, WorkError
@@ -23,11 +30,14 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Answer = tuple[Result | None, FolioReelError | None]
+"""What a worker sends back: a result, or why there is none."""
 
-AHEAD = 2
-"""Pieces that wait for each worker at most; each may hold a whole book."""
+QUEUED_PER_WORKER = 2
+"""Tasks submitted per worker: one that runs and one that waits, so that no worker idles between
+tasks. More would only cost memory, as each may hold a whole book."""
 
-CRASHED = "its process crashed or was killed; was there memory enough?"
+CRASHED = "its process crashed or was killed (out of memory?)"
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,14 +49,10 @@ class Outcome(Generic[Item, Result]):
     item: Item
     result: Result | None = None
     failure: FolioReelError | None = None
-    """Why there is no result; None where there is one."""
+    """Why there is no result; None if there is one."""
 
     def get(self) -> Result:
-        """The result.
-
-        Raises:
-            FolioReelError: There is none.
-        """
+        """The result; raises the failure if there is none."""
         if self.failure is not None:
             raise self.failure
         return self.result  # type: ignore[return-value]  # a result may be None by its own type
@@ -59,19 +65,19 @@ def run_many(
     engine: EngineName = "local",
     workers: int | None = None,
 ) -> Iterator[Outcome[Item, Result]]:
-    """Run a function over items and yield the outcome of each as it is there, in any order.
+    """Apply a function to items and yield each outcome as it arrives, in any order.
 
     Args:
-        function: What is done with an item; importable, as must be the items' class.
-        items: Drawn only as fast as they are done.
-        engine: `local`, processes on this machine; or `ray`, the cluster that the environment
-            variable RAY_ADDRESS names, or one that is started here for the time of the run. While
-            it runs, what is printed goes to stderr.
-        workers: How many pieces run at once: one a core if it is None. With `local`, one means
-            that the work is done in this very process.
+        function: Importable by name, as must be the items' class.
+        items: Consumed only as fast as they are processed.
+        engine: `local` for processes on this machine; `ray` for the cluster named by the
+            environment variable RAY_ADDRESS, or for a temporary one on this machine. While Ray
+            runs, stdout is redirected to stderr.
+        workers: Number of parallel tasks (default: one per core). With `local`, 1 runs everything
+            in the current process.
 
     Raises:
-        ConfigError: There is no such engine, its package is missing, or `workers` is below 1.
+        ConfigError: Unknown engine, missing package, or `workers` below 1.
     """
     if workers is not None and workers < 1:
         raise ConfigError(f"workers must be at least 1, not {workers}")
@@ -84,22 +90,25 @@ def run_many(
     workers = workers or count_cores()
     if workers == 1:
         return _run_here(function, items)
-    from folioreel.engines.processes import run_in_processes
-
-    return run_in_processes(function, items, workers)
+    return _run_in_processes(function, items, workers)
 
 
-def attempt(
-    function: Callable[[Item], Result], item: Item
-) -> tuple[Result | None, FolioReelError | None]:
-    """The result of one item, or why there is none: what a worker sends back."""
+def count_cores() -> int:
+    """The number of processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # containers and batch systems often grant fewer than all
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def attempt(function: Callable[[Item], Result], item: Item) -> Answer[Result]:
+    """Run one task, turning any error into a value that can be sent back."""
     try:
         return function(item), None
     except FolioReelError as error:
         return None, error
     except Exception as error:
-        # What nobody foresaw must not end a run over thousands; the log keeps where it happened.
-        _LOG.warning("a piece of the work failed", exc_info=True)
+        # An unforeseen error must not end a run over thousands; the log keeps its traceback.
+        _LOG.warning("a task failed", exc_info=True)
         return None, WorkError(f"failed unexpectedly ({type(error).__name__}: {error})")
 
 
@@ -111,8 +120,90 @@ def _run_here(
         yield Outcome(item=item, result=result, failure=failure)
 
 
-def count_cores() -> int:
-    """The processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _run_in_processes(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[Outcome[Item, Result]]:
+    pool = _SturdyPool(function, workers)
+    try:
+        for item in items:
+            yield from pool.submit(item)
+        yield from pool.drain()
+    finally:
+        pool.close()
+
+
+class _SturdyPool(Generic[Item, Result]):
+    """A process pool that is replaced when one of its processes dies."""
+
+    def __init__(self, function: Callable[[Item], Result], workers: int) -> None:
+        self._function = function
+        self._workers = workers
+        self._pool = _make_pool(workers)
+        self._running: dict[Future[Answer[Result]], Item] = {}
+
+    def submit(self, item: Item) -> Iterator[Outcome[Item, Result]]:
+        """Start an item once there is room, yielding the outcomes that arrive meanwhile."""
+        while len(self._running) >= QUEUED_PER_WORKER * self._workers:
+            yield from self._collect()
+        try:
+            self._running[self._pool.submit(attempt, self._function, item)] = item
+        except BrokenProcessPool:
+            yield from self._recover([item])
+
+    def drain(self) -> Iterator[Outcome[Item, Result]]:
+        """Wait for everything that is running."""
+        while self._running:
+            yield from self._collect()
+
+    def close(self) -> None:
+        """Cancel what has not started, and end the processes."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _collect(self) -> Iterator[Outcome[Item, Result]]:
+        done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+        for future in done:
+            try:
+                result, failure = future.result()
+            except BrokenProcessPool:
+                yield from self._recover([])
+                return
+            yield Outcome(item=self._running.pop(future), result=result, failure=failure)
+
+    def _recover(self, waiting: list[Item]) -> Iterator[Outcome[Item, Result]]:
+        """After a crash, run what was in flight one by one to find the item that crashes.
+
+        A broken pool fails all its futures alike and does not say which of them was to blame.
+        """
+        suspects = [*self._running.values(), *waiting]
+        self._running.clear()
+        self._pool.shutdown()
+        for item in suspects:
+            yield self._run_alone(item)
+        self._pool = _make_pool(self._workers)
+
+    def _run_alone(self, item: Item) -> Outcome[Item, Result]:
+        with _make_pool(1) as pool:
+            try:
+                result, failure = pool.submit(attempt, self._function, item).result()
+            except BrokenProcessPool:
+                return Outcome(item=item, failure=WorkError(CRASHED))
+        return Outcome(item=item, result=result, failure=failure)
+
+
+def _make_pool(workers: int) -> ProcessPoolExecutor:
+    # Forking a process that has threads may deadlock; a spawned one starts clean.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and exit when the parent does, even if it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def _exit_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for_any([parent.sentinel])
+        os._exit(1)

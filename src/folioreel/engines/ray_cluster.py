@@ -1,7 +1,7 @@
-"""The engine `ray`: the same function over the machines of a Ray cluster (extra `ray`).
+"""The engine `ray`: `run_many` on the machines of a Ray cluster (extra `ray`).
 
-A piece whose worker process or machine dies is run again elsewhere, by Ray itself. The package
-must be installed on every machine of the cluster, in the same version.
+Ray itself repeats a task elsewhere when its worker process or machine dies. All machines of the
+cluster need the same version of folioreel.
 """
 
 from __future__ import annotations
@@ -13,19 +13,29 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-from folioreel.engines.batch import AHEAD, CRASHED, Item, Outcome, Result, attempt, count_cores
+from folioreel.engines.batch import (
+    CRASHED,
+    QUEUED_PER_WORKER,
+    Item,
+    Outcome,
+    Result,
+    attempt,
+    count_cores,
+)
 from folioreel.errors import ConfigError, WorkError
 
 _RETRIES = 3
-"""How often a piece is run again after the process under it died."""
-_STORE_BYTES = 256_000_000
-"""For the pieces in flight, where the cluster is started here: they are few and small."""
+"""Ray's own default, stated: a machine may fail a few times, but an item that kills every process
+it meets must not be retried forever."""
+_OBJECT_STORE_BYTES = 256_000_000
+"""For a temporary cluster. By default Ray would reserve 30 % of all memory; we keep a few tasks in
+flight, each no larger than a book."""
 
 
 def run_on_ray(
     function: Callable[[Item], Result], items: Iterable[Item], workers: int | None
 ) -> Iterator[Outcome[Item, Result]]:
-    """Run a function over items on the cluster that RAY_ADDRESS names, or on one started here.
+    """Run on the cluster that RAY_ADDRESS names, or on a temporary one on this machine.
 
     Raises:
         ConfigError: Ray is not installed, or there is no cluster at that address.
@@ -40,12 +50,12 @@ def run_on_ray(
 def _run(
     ray: Any, function: Callable[[Item], Result], items: Iterable[Item], workers: int | None
 ) -> Iterator[Outcome[Item, Result]]:
-    # Ray writes notes of its own to stdout, where results go and nothing else.
+    # Ray prints notices to stdout, which is reserved for results.
     with redirect_stdout(sys.stderr), _connected(ray, workers) as cores:
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(attempt)
         running: dict[Any, Item] = {}
         for item in items:
-            if len(running) >= AHEAD * (workers or cores):
+            if len(running) >= QUEUED_PER_WORKER * (workers or cores):
                 yield _collect(ray, running)
             running[remote.remote(function, item)] = item
         while running:
@@ -53,7 +63,7 @@ def _run(
 
 
 def _collect(ray: Any, running: dict[Any, Item]) -> Outcome[Item, Any]:
-    """Wait for one of the pieces that are running."""
+    """Wait for one of the running tasks."""
     (done,), _ = ray.wait(list(running), num_returns=1)
     item = running.pop(done)
     try:
@@ -66,7 +76,7 @@ def _collect(ray: Any, running: dict[Any, Item]) -> Outcome[Item, Any]:
 
 @contextmanager
 def _connected(ray: Any, workers: int | None) -> Iterator[int]:
-    """A connection to the cluster; gives its number of cores."""
+    """Connect to the cluster; yields its number of cores."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
     ours = not ray.is_initialized()
     if ours:
@@ -75,14 +85,16 @@ def _connected(ray: Any, workers: int | None) -> Iterator[int]:
             options |= {
                 "address": "local",
                 "num_cpus": workers or count_cores(),
-                "object_store_memory": _STORE_BYTES,
+                "object_store_memory": _OBJECT_STORE_BYTES,
                 "include_dashboard": False,
             }
         try:
             ray.init(**options)
         except (ConnectionError, ValueError, RuntimeError) as error:
             address = os.environ.get("RAY_ADDRESS", "this machine")
-            raise ConfigError(f"no Ray cluster at {address} ({error}); check it there") from error
+            raise ConfigError(
+                f"cannot connect to a Ray cluster at {address} ({error}); check RAY_ADDRESS"
+            ) from error
     try:
         yield max(1, int(ray.cluster_resources().get("CPU", 1)))
     finally:
