@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import bisect
-import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.files import file_sha256
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.headings import heading_level, is_numbered
 from folioreel.ingest.books.matter import drop_matter
-from folioreel.ingest.signatures import describe_known
-from folioreel.ingest.source import decode_text, read_bytes, read_head
+from folioreel.ingest.source import SourceFile, decode_text, describe_known, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
-Reader = Callable[[Path], Manuscript]
+Reader = Callable[[SourceFile], Manuscript]
 
 READERS = {
     "plain text": "plain_text.read_plain_text",
@@ -45,6 +42,8 @@ _SUFFIXES = {
     ".pdf": "pdf",
 }
 
+_BLANKS = b"\xef\xbb\xbf \r\n\t"
+"""What may stand before the first character: a byte-order mark and blanks."""
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
 
 
@@ -55,25 +54,30 @@ def load_book(path: Path | str) -> Book:
         InputError: The file is missing, empty, broken, protected, or holds no text.
         UnknownFormatError: The file is of a kind that we do not read.
     """
-    path = Path(path)
-    return assemble_book(_find_reader(detect_format(path))(path), path)
+    file = open_book(path)
+    return assemble_book(_find_reader(detect_format(file))(file), file)
 
 
 def skim_book(path: Path | str) -> str:
-    """All the text of a book in one piece, without a look at how it is set: fast, for its words.
+    """All the text of a book in one piece, matter included: fast, for its words alone.
 
     Raises:
         InputError: As `load_book` does.
     """
-    path = Path(path)
-    kind = detect_format(path)
+    file = open_book(path)
+    kind = detect_format(file)
     if kind == "plain text":
-        text = decode_text(read_bytes(path), path)
+        text = file.text
     else:
-        text = "\n".join(block.text for block in _find_reader(kind)(path).blocks)
+        text = "\n".join(block.text for block in _find_reader(kind)(file).blocks)
     if not any(character.isalpha() for character in text):
-        raise InputError(_NO_STORY, path)
+        raise InputError(_NO_STORY, file.path)
     return text
+
+
+def open_book(path: Path | str) -> SourceFile:
+    """Read the file of a book; a video or a picture is refused by its first bytes."""
+    return open_source(Path(path), _refuse_other_files)
 
 
 def _find_reader(kind: str) -> Reader:
@@ -82,67 +86,72 @@ def _find_reader(kind: str) -> Reader:
     return read
 
 
-def detect_format(path: Path) -> str:
-    """The format of a book file, by what it holds first and by its name second."""
-    head = read_head(path)
-    if b"%PDF-" in head[:1024]:
+def detect_format(file: SourceFile) -> str:
+    """The format of a book, by its content first and its name second; a key of `READERS`."""
+    head, suffix = file.data[:4096], file.path.suffix.lower()
+    if b"%PDF-" in head[:1024]:  # readers accept the mark anywhere in the first kilobyte
         return "pdf"
     if head.startswith(b"PK"):
-        return _zip_format(path)
-    if (kind := describe_known(head) or _describe_data(head, path)) is not None:
+        return _zip_format(file)
+    if b"<fictionbook" in head.lower():
+        return "fb2"
+    start = head.lstrip(_BLANKS).lower()
+    if start.startswith((b"<!doctype html", b"<html")) or (
+        start.startswith(b"<?xml") and b"<html" in head.lower()
+    ):
+        return "html"
+    return _SUFFIXES.get(suffix, "plain text")
+
+
+def _refuse_other_files(head: bytes, path: Path) -> None:
+    """Raise an error if the first bytes of a file show that it is not a book."""
+    if b"%PDF-" in head[:1024] or head.startswith(b"PK"):
+        return
+    kind = describe_known(head) or _describe_data(head, path)
+    if kind is not None:
         raise UnknownFormatError(
             f"is {kind}; give the book as EPUB, PDF, FB2, HTML, Markdown or plain text "
             "(Calibre converts most books to EPUB)",
             path,
         )
-    start = head.lstrip(b"\xef\xbb\xbf \r\n\t").lower()
-    if b"<fictionbook" in head[:4096].lower():
-        return "fb2"
-    if start.startswith((b"<!doctype html", b"<html")) or (
-        start.startswith(b"<?xml") and b"<html" in head[:4096].lower()
-    ):
-        return "html"
-    return _SUFFIXES.get(path.suffix.lower(), "plain text")
 
 
 def _describe_data(head: bytes, path: Path) -> str | None:
     """The kind of text that is data rather than a story, or None."""
     if path.suffix.lower() in (".json", ".tsv", ".csv"):
         return "a table or data file"
-    if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith((b'{"', b'[{"')):
+    if head.lstrip(_BLANKS).startswith((b'{"', b'[{"')):
         return "a JSON document"
     try:
         subtitles = guess_format(decode_text(head, path))
     except InputError:
-        return None  # its reader says what is wrong
+        return None  # the reader of the format will say what is wrong
     return f"a subtitle file ({subtitles})" if subtitles else None
 
 
-def _zip_format(path: Path) -> str:
+def _zip_format(file: SourceFile) -> str:
+    suffix = file.path.suffix.lower()
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, OSError):
-        # The EPUB reader tells what is wrong with a broken archive.
-        return "fb2" if path.suffix.lower() in (".fbz", ".zip") else "epub"
-    if any(name.lower().endswith(".fb2") for name in names):
+        archive = file.archive
+    except InputError:
+        # The reader will say what is wrong with the archive.
+        return "fb2" if suffix in (".fbz", ".zip") else "epub"
+    if any(name.lower().endswith(".fb2") for name in archive.names):
         return "fb2"
-    if "word/document.xml" in names or (
-        "content.xml" in names and "META-INF/manifest.xml" in names
+    if "word/document.xml" in archive or (
+        "content.xml" in archive and "META-INF/manifest.xml" in archive
     ):
         raise UnknownFormatError(
-            "is a document of a word processor; save it as EPUB, HTML or plain text", path
+            "is a word processor's document; save it as EPUB, HTML or plain text", file.path
         )
-    if "META-INF/container.xml" in names or "mimetype" in names:
-        return "epub"
-    if path.suffix.lower() == ".epub":
+    if "META-INF/container.xml" in archive or "mimetype" in archive or suffix == ".epub":
         return "epub"
     raise UnknownFormatError(
-        "is a ZIP archive without a book in it; unpack it and give the book itself", path
+        "is a ZIP archive without a book in it; unpack it and give the book itself", file.path
     )
 
 
-def assemble_book(manuscript: Manuscript, path: Path) -> Book:
+def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
     """Split a manuscript's paragraphs into sentences and gather them into chapters."""
     blocks, notes = drop_matter(manuscript.blocks)
     sentences: list[Sentence] = []
@@ -159,14 +168,14 @@ def assemble_book(manuscript: Manuscript, path: Path) -> Book:
                     Paragraph(index=len(paragraphs), sentences=range(first, len(sentences)))
                 )
     if not sentences:
-        raise InputError(_NO_STORY, path)
+        raise InputError(_NO_STORY, file.path)
     return Book(
         title=manuscript.title,
         sentences=tuple(sentences),
         paragraphs=tuple(paragraphs),
         chapters=_chapters(openings, len(paragraphs)),
-        path=path,
-        sha256=file_sha256(path),
+        path=file.path,
+        sha256=file.sha256,
         notes=manuscript.notes + notes,
     )
 

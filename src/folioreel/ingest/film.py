@@ -9,8 +9,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
-from folioreel.ingest.signatures import describe_bitmap_subtitles
-from folioreel.ingest.source import decode_text, read_head
+from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.video.container import find_video_stream, length_s, open_container

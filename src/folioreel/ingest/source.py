@@ -1,13 +1,47 @@
-"""Opening the user's files: what every reader checks before it looks inside."""
+"""The user's files as bytes: opened once, decoded, unpacked, recognised by their first bytes."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import lzma
 import re
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote
 
 from charset_normalizer import from_bytes
 
 from folioreel.errors import InputError
+
+_HEAD_BYTES = 65536
+"""Enough to recognise any format; a video given by mistake is refused before it is read whole."""
+_LARGEST_MEMBER = 64 * 2**20
+_LARGEST_TOTAL = 512 * 2**20
+"""Most bytes that are unpacked, against ZIP bombs: the longest novels need 10 MB of markup."""
+_BROKEN_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+    IndexError,
+    KeyError,
+)
+"""All that `zipfile` was seen to raise on damaged archives."""
 
 _BOMS = (
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -20,33 +54,186 @@ _NOT_WESTERN = frozenset(
     "Polish Czech Slovak Hungarian Romanian Croatian Slovene Turkish Lithuanian Latvian "
     "Estonian Vietnamese".split()
 )
+"""Languages in Latin script that Windows-1252 cannot write, as charset-normalizer names them."""
+
+_MAGIC = (
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"%PDF", "a PDF document"),
+    (b"Rar!", "a RAR archive (unpack it first)"),
+    (b"7z\xbc\xaf", "a 7-Zip archive (unpack it first)"),
+    (b"\x1f\x8b", "a gzip archive (unpack it first)"),
+    (b"ID3", "an MP3 recording"),
+    (b"fLaC", "a FLAC recording"),
+    (b"{\\rtf", "an RTF document"),
+    (b"\xd0\xcf\x11\xe0", "an old Microsoft Office document"),
+    (b"MZ", "a Windows program"),
+    (b"\x7fELF", "a program"),
+    (b"SQLite format 3", "a database"),
+    (b"TPZ", "a Kindle book (Topaz)"),
+    (b"ITSF", "a Windows help file (CHM)"),
+    (b"AT&TFORM", "a DjVu scan"),
+)
+_VIDEO_MAGIC = (
+    (4, b"ftyp", "an MP4 video"),
+    (4, b"moov", "a QuickTime video"),
+    (0, b"\x1aE\xdf\xa3", "a Matroska video"),
+    (8, b"AVI ", "an AVI video"),
+    (0, b"FLV\x01", "a Flash video"),
+    (0, b"0&\xb2u\x8ef\xcf\x11", "a Windows Media video"),
+    (0, b"\x00\x00\x01\xba", "an MPEG video"),
+    (0, b"OggS", "an Ogg file"),
+)
+_BITMAP_SUBTITLES = (
+    (b"PG", "a PGS stream (.sup)"),
+    (b"\x00\x00\x01\xba", "a VobSub stream (.sub)"),
+    (b"# VobSub index", "a VobSub index (.idx)"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFile:
+    """A file of the user's, read once; hash, text and archive are made from its bytes on demand."""
+
+    path: Path
+    data: bytes
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the content."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def text(self) -> str:
+        """The content decoded as text; raises `InputError` as `decode_text` does."""
+        return decode_text(self.data, self.path)
+
+    @cached_property
+    def archive(self) -> Archive:
+        """The content opened as a ZIP archive; raises `InputError` as `Archive` does."""
+        return Archive(self.data, self.path)
+
+
+def open_source(path: Path, check: Callable[[bytes, Path], None] | None = None) -> SourceFile:
+    """Read a whole file, opening it once.
+
+    Args:
+        path: The file.
+        check: Given the first bytes, raises an error if the rest is not worth reading.
+
+    Raises:
+        InputError: The file is missing, empty, a folder, or cannot be read.
+    """
+    with _opened(path) as file:
+        head = _not_empty(file.read(_HEAD_BYTES), path)
+        if check is not None:
+            check(head, path)
+        return SourceFile(path=path, data=head + file.read())
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole file, or an error that says why there is none."""
-    return read_head(path, -1)
+    """The whole file; errors as `open_source` has them."""
+    return open_source(path).data
 
 
-def read_head(path: Path, size: int = 65536) -> bytes:
-    """The first bytes of a file, enough to tell what it is; errors as `read_bytes` has them."""
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file, enough to recognise it; errors as `open_source` has them."""
+    with _opened(path) as file:
+        return _not_empty(file.read(_HEAD_BYTES), path)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise InputError("is a folder; give one file", path)
     try:
         with path.open("rb") as file:
-            head = file.read(size)
+            yield file
     except FileNotFoundError:
         raise InputError("no such file; check the path", path) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", path) from error
-    if not head:
+
+
+def _not_empty(data: bytes, path: Path) -> bytes:
+    if not data:
         raise InputError("the file is empty; was its download or copy cut short?", path)
-    return head
+    return data
+
+
+class Archive:
+    """A ZIP archive whose members are found under any spelling of their path."""
+
+    def __init__(self, data: bytes, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            InputError: It is not an archive, cut short, or behind a password.
+        """
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+            members = self._zip.infolist()
+        except _BROKEN_ZIP as error:
+            if data.startswith(b"PK"):
+                message = "is cut short or damaged; download or copy it again"
+            else:
+                message = "is not an EPUB (no ZIP archive); was another file renamed?"
+            raise InputError(message, path) from error
+        if any(member.flag_bits & 1 for member in members):
+            raise InputError("is behind a password; unpack it and pack it without one", path)
+        names = self._zip.namelist()
+        folder = _outer_folder(names)
+        self._names: dict[str, str] = {}
+        for name in names:
+            self._names.setdefault(_folded(name.removeprefix(folder)), name)
+        self._unpacked = 0
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is such a member."""
+        return _folded(name) in self._names
+
+    @property
+    def names(self) -> list[str]:
+        """The paths of all members."""
+        return list(self._names.values())
+
+    def read(self, name: str) -> bytes:
+        """A member's bytes.
+
+        Raises:
+            InputError: The member is damaged, or far larger than any book.
+        """
+        try:
+            with self._zip.open(self._names[_folded(name)]) as member:
+                data = member.read(_LARGEST_MEMBER + 1)
+        except _BROKEN_ZIP as error:
+            message = f"is damaged ({name} cannot be unpacked); download or copy it again"
+            raise InputError(message, self.path) from error
+        self._unpacked += len(data)
+        if len(data) > _LARGEST_MEMBER or self._unpacked > _LARGEST_TOTAL:
+            message = f"unpacks to far more than a book holds ({name}); is it really a book?"
+            raise InputError(message, self.path)
+        return data
+
+
+def _outer_folder(names: list[str]) -> str:
+    """The folder around an EPUB that was packed together with its folder."""
+    containers = [name for name in names if name.endswith("META-INF/container.xml")]
+    return containers[0].removesuffix("META-INF/container.xml") if len(containers) == 1 else ""
+
+
+def _folded(name: str) -> str:
+    """One spelling for all of a path: capitals, backslashes, escapes, accents."""
+    return unicodedata.normalize("NFC", unquote(name).replace("\\", "/")).casefold()
 
 
 def decode_text(data: bytes, path: Path) -> str:
-    """Text in any encoding that people have, with plain newlines.
+    """Text in any encoding that people use, with plain newlines.
 
-    UTF-8 is tried first, as it hardly ever fits by accident; then the statistics decide.
+    UTF-8 is tried first, because other text is hardly ever valid UTF-8 by accident; after that,
+    statistics decide.
     """
     text = _decode(data, path)
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -69,8 +256,9 @@ def _decode(data: bytes, path: Path) -> str:
     western = data.decode("cp1252", errors="replace")
     if best is None:
         return western
-    # A Latin-script file in an old encoding is Windows-1252 unless its language says otherwise;
-    # the detector knows languages better than neighbouring code pages, if there is enough text.
+    # A file in Latin script and an old encoding is Windows-1252 unless its language says otherwise:
+    # the detector tells languages apart better than similar code pages, given enough text (a page
+    # or two). Latin script has few bytes outside ASCII; Cyrillic or Greek has more than 0.3.
     mostly_ascii = sum(byte >= 0x80 for byte in data) < 0.3 * len(data)
     if mostly_ascii and _has_odd_letters(western):
         return data.decode("cp1250", errors="replace")
@@ -79,15 +267,81 @@ def _decode(data: bytes, path: Path) -> str:
 
 
 def _has_odd_letters(text: str) -> bool:
-    """Whether symbols stand inside words, as Polish read as Windows-1252 has them (`by³a`)."""
+    """Whether symbols stand inside words, as in Polish read as Windows-1252 (`by³a`)."""
+    # One or two may be powers or typing errors.
     return len(re.findall(r"[^\W\d_][¹³¿¼¾¢ª¥][^\W\d_]", text)) > 2
 
 
 def _looks_binary(data: bytes) -> bool:
-    """NUL bytes outside the even pattern of UTF-16, or many control characters."""
-    head = data[:65536]
+    """Whether there are NUL bytes, other than UTF-16 has, or many control characters."""
+    head = data[:_HEAD_BYTES]
     even, odd = head[::2].count(0), head[1::2].count(0)
+    # UTF-16 without a byte-order mark has NUL as every other byte of Latin text, and nowhere else.
     if max(even, odd) > 0.3 * len(head) / 2 and min(even, odd) < 0.05 * len(head) / 2:
-        return False  # UTF-16 without a mark: the detector knows it
+        return False  # the detector recognises it
     control = sum(byte < 9 or 13 < byte < 27 for byte in head)
     return 0 in head or control > 0.02 * len(head)
+
+
+def describe_bitmap_subtitles(data: bytes) -> str | None:
+    """The kind of subtitle file that holds pictures of text, or None."""
+    for magic, name in _BITMAP_SUBTITLES:
+        if data.lstrip(b"\xef\xbb\xbf").startswith(magic):
+            return name
+    return None
+
+
+def describe_video(data: bytes) -> str | None:
+    """The kind of video whose first bytes these are, or None."""
+    for offset, magic, name in _VIDEO_MAGIC:
+        if data[offset : offset + len(magic)] == magic:
+            return name
+    return None
+
+
+def describe_file(data: bytes) -> str:
+    """What an unexpected file seems to be, in words for an error message."""
+    if (known := describe_known(data)) is not None:
+        return known
+    if data[3:6] == b"STL" and data[6:8].isdigit():
+        return "EBU STL subtitles (convert them with Subtitle Edit)"
+    if b"\x00" in data[:4096]:
+        return "a binary file of unknown kind"
+    return _describe_text(data[:4096])
+
+
+def describe_known(data: bytes) -> str | None:
+    """The kind of file that these first bytes are the signature of, or None."""
+    if (video := describe_video(data)) is not None:
+        return video
+    if data.startswith(b"PK\x03\x04"):
+        return _describe_zip(data)
+    if data[60:68] == b"BOOKMOBI":
+        return "a Kindle book (MOBI or AZW)"
+    if data[:4] == b"RIFF":
+        return {b"WEBP": "a WebP picture", b"WAVE": "a WAV recording"}.get(
+            data[8:12], "a RIFF file"
+        )
+    for magic, name in _MAGIC:
+        if data.startswith(magic):
+            return name
+    return None
+
+
+def _describe_zip(data: bytes) -> str:
+    if b"application/epub+zip" in data[:200]:
+        return "an EPUB book"
+    if b"word/" in data[:4096]:
+        return "a Word document"
+    return "a ZIP archive (unpack it first)"
+
+
+def _describe_text(head: bytes) -> str:
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "a web page (was it saved instead of the file behind it?)"
+    if start.startswith(b"<?xml") or re.match(rb"<\w+[\s>]", start):
+        return "an XML document"
+    if start.startswith((b"{", b"[")):
+        return "a JSON document"
+    return "plain text without times"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from folioreel.ingest.book import detect_format
-from folioreel.ingest.source import decode_text, read_bytes
+from folioreel.ingest.book import detect_format, open_book
 from folioreel.types import Book
 
 Lines = tuple[int, int]
@@ -17,9 +16,10 @@ def book_lines(book: Book) -> tuple[str, list[Lines]]:
     """
     kept = [(s.line, s.line_end) for s in book.sentences]
     known = [(first, last) for first, last in kept if first is not None and last is not None]
-    is_plain = book.path is not None and detect_format(book.path) == "plain text"
-    if book.path is not None and is_plain and len(known) == len(kept):
-        return decode_text(read_bytes(book.path), book.path), known
+    if book.path is not None and len(known) == len(kept):
+        file = open_book(book.path)
+        if detect_format(file) == "plain text":
+            return file.text, known
     written: list[str] = []
     lines: list[Lines] = []
     for paragraph in book.paragraphs:

@@ -11,10 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folioreel.errors import FolioReelError, InputError
+from folioreel.ingest.books import epub
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.epub import read_epub
 from folioreel.ingest.books.headings import is_break
 from folioreel.ingest.books.trees import clean_text
+from folioreel.ingest.source import open_source
+
+
+def read_epub(path: Path) -> Manuscript:
+    return epub.read_epub(open_source(path))
+
 
 P, H, V, B = "paragraph", "heading", "verse", "break"
 CONTAINER = (
@@ -520,7 +526,7 @@ def test_a_comic_has_no_text(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("folioreel.ingest.books.epub_archive._LARGEST_DOCUMENT", 10_000)
+    monkeypatch.setattr("folioreel.ingest.source._LARGEST_MEMBER", 10_000)
     huge = {"ch1.xhtml": page(f"<p>{'a' * 100_000}</p>"), "ch2.xhtml": CHAPTERS["ch2.xhtml"]}
     with pytest.raises(InputError, match="far more than a book"):
         read_epub(pack(tmp_path, epub3(huge)))

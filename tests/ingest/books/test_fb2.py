@@ -10,10 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folioreel.errors import FolioReelError, InputError
+from folioreel.ingest.books import fb2
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.fb2 import read_fb2
 from folioreel.ingest.books.headings import is_break
 from folioreel.ingest.books.trees import clean_text
+from folioreel.ingest.source import open_source
+
+
+def read_fb2(path: Path) -> Manuscript:
+    return fb2.read_fb2(open_source(path))
+
 
 P, H, V, B = "paragraph", "heading", "verse", "break"
 BOOK = (

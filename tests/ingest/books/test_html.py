@@ -9,10 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folioreel.errors import FolioReelError, InputError
-from folioreel.ingest.books.blocks import Block
+from folioreel.ingest.books import html
+from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.headings import is_break, is_strong_heading
-from folioreel.ingest.books.html import read_html
 from folioreel.ingest.books.trees import clean_text
+from folioreel.ingest.source import open_source
+
+
+def read_html(path: Path) -> Manuscript:
+    return html.read_html(open_source(path))
+
 
 PAGE = (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'

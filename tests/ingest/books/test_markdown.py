@@ -9,8 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folioreel.errors import FolioReelError, InputError
-from folioreel.ingest.books.blocks import Block
-from folioreel.ingest.books.markdown import read_markdown
+from folioreel.ingest.books import markdown
+from folioreel.ingest.books.blocks import Block, Manuscript
+from folioreel.ingest.source import open_source
+
+
+def read_markdown(path: Path) -> Manuscript:
+    return markdown.read_markdown(open_source(path))
+
 
 P, H, V, B = "paragraph", "heading", "verse", "break"
 

@@ -15,9 +15,15 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from folioreel.errors import FolioReelError, InputError
+from folioreel.ingest.books import pdf
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.pdf import read_pdf
 from folioreel.ingest.books.pdf_words import Joiner
+from folioreel.ingest.source import open_source
+
+
+def read_pdf(path: Path) -> Manuscript:
+    return pdf.read_pdf(open_source(path))
+
 
 P, H, V, B = "paragraph", "heading", "verse", "break"
 WIDTH, HEIGHT, LEFT, TOP, SIZE, PITCH = 380.0, 560.0, 60.0, 480.0, 11, 14.0

@@ -10,6 +10,7 @@ from folioreel.errors import InputError
 from folioreel.ingest.book import assemble_book, load_book
 from folioreel.ingest.books.headings import is_break, is_strong_heading, is_weak_heading
 from folioreel.ingest.books.plain_text import parse_plain_text
+from folioreel.ingest.source import SourceFile
 
 
 def paragraphs_of(book):
@@ -339,8 +340,8 @@ SENTENCES = st.lists(WORDS, min_size=8, max_size=30).map(
 @given(st.lists(SENTENCES, min_size=1, max_size=8))
 def test_no_word_of_a_story_is_lost(sentences):
     text = "\n\n".join(wrap(sentence, 60) for sentence in sentences)
-    path = Path(__file__)  # only its name and content hash are used
-    book = assemble_book(parse_plain_text(text), path)
+    file = SourceFile(path=Path("book.txt"), data=text.encode())
+    book = assemble_book(parse_plain_text(text), file)
     assert paragraphs_of(book) == sentences
 
 

@@ -8,24 +8,25 @@ from pathlib import Path
 from folioreel.errors import InputError
 from folioreel.ingest.books.arrange import Piece, arrange
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.epub_archive import Archive, refuse_protected
+from folioreel.ingest.books.epub_archive import refuse_protected
 from folioreel.ingest.books.epub_matter import Document, story_documents
 from folioreel.ingest.books.epub_package import Package, read_package
 from folioreel.ingest.books.epub_toc import head_documents
 from folioreel.ingest.books.html_blocks import pieces_of
 from folioreel.ingest.books.trees import decode_markup, parse_html
+from folioreel.ingest.source import Archive, SourceFile
 
 _FEWEST_WORDS = 20
 """A book of pictures has fewer: a title, page numbers."""
 
 
-def read_epub(path: Path) -> Manuscript:
+def read_epub(file: SourceFile) -> Manuscript:
     """Read an EPUB: its story, in reading order, with chapters by its contents and headings.
 
     Raises:
         InputError: The file is no EPUB, damaged, protected, or holds pictures only.
     """
-    archive = Archive(path)
+    path, archive = file.path, file.archive
     refuse_protected(archive)
     package = read_package(archive)
     notes = list(package.notes)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.epub_archive import Archive
 from folioreel.ingest.books.html_rules import tag_of, types_of
 from folioreel.ingest.books.trees import Element, clean_text, decode_markup, parse_html, parse_xml
+from folioreel.ingest.source import Archive
 
 _MARKUP_TYPES = (
     "application/xhtml+xml",

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest.books.arrange import Piece, arrange, heading_text, promote_headings
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.epub_archive import Archive
 from folioreel.ingest.books.headings import is_break, is_numbered
 from folioreel.ingest.books.html_rules import is_all_bold, tag_of
 from folioreel.ingest.books.trees import Element, clean_text, note_truncation, parse_xml
-from folioreel.ingest.source import read_bytes
+from folioreel.ingest.source import SourceFile
 
 _NOTES_BODY = re.compile(r"notes?|comments?|footnotes?|примечани|сноск|коммент", re.IGNORECASE)
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -22,14 +20,14 @@ _LINES = frozenset({"p", "v", "text-author", "date", "th", "td"})
 _CONTAINERS = frozenset({"epigraph", "cite", "annotation", "poem", "table"})
 
 
-def read_fb2(path: Path) -> Manuscript:
+def read_fb2(file: SourceFile) -> Manuscript:
     """Read a FictionBook, packed or not.
 
     Raises:
         InputError: The file is missing, broken, no FictionBook, or holds no text.
     """
-    data = read_bytes(path)
-    data = _unpacked(path) if data.startswith(b"PK") else data
+    path = file.path
+    data = _unpacked(file) if file.data.startswith(b"PK") else file.data
     tree = parse_xml(data, path)
     if tag_of(tree) != "fictionbook":
         raise InputError("is not a FictionBook (FB2); was another file renamed?", path)
@@ -53,13 +51,14 @@ def read_fb2(path: Path) -> Manuscript:
     )
 
 
-def _unpacked(path: Path) -> bytes:
-    archive = Archive(path)
-    books = [name for name in archive.names if name.lower().endswith(".fb2")]
+def _unpacked(file: SourceFile) -> bytes:
+    books = [name for name in file.archive.names if name.lower().endswith(".fb2")]
     if len(books) != 1:
         found = "no book" if not books else f"{len(books)} books"
-        raise InputError(f"is an archive with {found} in it; unpack it and give one .fb2", path)
-    return archive.read(books[0])
+        raise InputError(
+            f"is an archive with {found} in it; unpack it and give one .fb2", file.path
+        )
+    return file.archive.read(books[0])
 
 
 def _field(tree: Element, name: str) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest.books.arrange import Piece, arrange
@@ -18,7 +17,7 @@ from folioreel.ingest.books.trees import (
     note_truncation,
     parse_html,
 )
-from folioreel.ingest.source import read_bytes
+from folioreel.ingest.source import SourceFile
 
 _GUTENBERG_TITLE = re.compile(
     r"^(?:The )?Project Gutenberg(?:'s|’s)? (?:e-?book|e-?text)? ?(?:of )?[:,]?\s*(?P<title>.+?)"
@@ -28,13 +27,13 @@ _GUTENBERG_TITLE = re.compile(
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
-def read_html(path: Path) -> Manuscript:
+def read_html(file: SourceFile) -> Manuscript:
     """Read a book that is one HTML file.
 
     Raises:
         InputError: The file is missing, empty, no text, or holds nothing to read.
     """
-    data = read_bytes(path)
+    data, path = file.data, file.path
     tree = parse_html(decode_markup(data, path))
     pieces = pieces_of(tree) if tree is not None else []
     if tree is None or not any(piece.kind != "break" for piece in pieces):

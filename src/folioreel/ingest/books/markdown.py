@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
@@ -16,7 +15,7 @@ from folioreel.errors import InputError
 from folioreel.ingest.books.arrange import Piece, settle_levels
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.headings import is_break
-from folioreel.ingest.source import decode_text, read_bytes
+from folioreel.ingest.source import SourceFile
 
 # Before inline markup is parsed, each line is given its number in kinds of blanks that people do
 # not type. Markdown takes them for blanks, so they change nothing, and wherever the line's text
@@ -58,17 +57,16 @@ class _Draft:
     rank: int = 0
 
 
-def read_markdown(path: Path) -> Manuscript:
+def read_markdown(file: SourceFile) -> Manuscript:
     """Read a Markdown file.
 
     Raises:
         InputError: The file is missing, empty, no text, or holds nothing to read.
     """
-    text = decode_text(read_bytes(path), path)
-    fields, text = _front_matter(text)
+    fields, text = _front_matter(file.text)
     drafts = list(_drafts(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
     if not any(draft.kind != "break" for draft in drafts):
-        raise InputError("holds no text; is it the right file?", path)
+        raise InputError("holds no text; is it the right file?", file.path)
     levels = settle_levels(Piece(kind=d.kind, text=d.text, rank=d.rank) for d in drafts)
     blocks = tuple(
         Block(
@@ -81,7 +79,7 @@ def read_markdown(path: Path) -> Manuscript:
     )
     first = next((block.text for block in blocks if block.kind == "heading"), None)
     return Manuscript(
-        title=fields.get("title") or first or path.stem,
+        title=fields.get("title") or first or file.path.stem,
         blocks=blocks,
         language=fields.get("lang") or fields.get("language"),
     )

@@ -37,7 +37,7 @@ from folioreel.ingest.books.pdf_paragraphs import (
 )
 from folioreel.ingest.books.pdf_words import Joiner
 from folioreel.ingest.books.trees import clean_text
-from folioreel.ingest.source import read_bytes
+from folioreel.ingest.source import SourceFile
 
 _FEWEST_LETTERS = 30
 """A page with fewer letters holds a picture, or nothing."""
@@ -48,13 +48,14 @@ _FILE_NAME = re.compile(
 _SCANNED = "has no text layer (it is a scan); run OCR on it first, for example with ocrmypdf"
 
 
-def read_pdf(path: Path) -> Manuscript:
+def read_pdf(file: SourceFile) -> Manuscript:
     """Read a PDF that holds text.
 
     Raises:
         InputError: The file is no PDF, damaged, behind a password, or a scan without text.
     """
-    document = _open(path)
+    path = file.path
+    document = _open(file)
     try:
         pages, notes = _read_pages(document, path)
         outline = _outline(document)
@@ -72,12 +73,11 @@ def read_pdf(path: Path) -> Manuscript:
     )
 
 
-def _open(path: Path) -> pdfium.PdfDocument:
-    data = read_bytes(path)
-    if b"%PDF-" not in data[:1024]:
-        raise InputError("is not a PDF; was another file renamed?", path)
+def _open(file: SourceFile) -> pdfium.PdfDocument:
+    if b"%PDF-" not in file.data[:1024]:
+        raise InputError("is not a PDF; was another file renamed?", file.path)
     try:
-        document = pdfium.PdfDocument(data)
+        document = pdfium.PdfDocument(file.data)
     except pdfium.PdfiumError as error:
         if "password" in str(error).lower():
             message = (
@@ -85,7 +85,7 @@ def _open(path: Path) -> pdfium.PdfDocument:
             )
         else:
             message = "is cut short or damaged; download or copy it again, or mend it with qpdf"
-        raise InputError(message, path) from error
+        raise InputError(message, file.path) from error
     return document
 
 

@@ -6,7 +6,6 @@ import re
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
@@ -18,7 +17,7 @@ from folioreel.ingest.books.headings import (
     is_subtitle,
     is_weak_heading,
 )
-from folioreel.ingest.source import decode_text, read_bytes
+from folioreel.ingest.source import SourceFile
 
 Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
 """How the file parts its paragraphs."""
@@ -51,9 +50,9 @@ class _Page:
     """Whether one blank line stands everywhere, so that none sets a heading off."""
 
 
-def read_plain_text(path: Path) -> Manuscript:
+def read_plain_text(file: SourceFile) -> Manuscript:
     """Read a text file; the layout is detected from the text."""
-    return parse_plain_text(decode_text(read_bytes(path), path), default_title=path.stem)
+    return parse_plain_text(file.text, default_title=file.path.stem)
 
 
 def parse_plain_text(text: str, default_title: str = "") -> Manuscript:

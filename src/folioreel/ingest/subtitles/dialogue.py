@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.signatures import (
+from folioreel.ingest.source import (
+    decode_text,
     describe_bitmap_subtitles,
     describe_file,
     describe_video,
+    read_bytes,
+    read_head,
 )
-from folioreel.ingest.source import decode_text, read_bytes, read_head
 from folioreel.ingest.subtitles.credits import is_credit
 from folioreel.ingest.subtitles.cues import Cue, mend_cues
 from folioreel.ingest.subtitles.formats import parse_cues

@@ -15,7 +15,7 @@ import pysubs2
 from pysubs2.formats.substation import parse_tags
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.signatures import describe_file
+from folioreel.ingest.source import describe_file
 from folioreel.ingest.subtitles.cues import Cue
 from folioreel.ingest.subtitles.sami import parse_sami
 from folioreel.ingest.subtitles.subrip import TIMING, parse_subrip, parse_webvtt

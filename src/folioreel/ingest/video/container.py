@@ -12,7 +12,7 @@ import av
 from av.stream import Disposition
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.signatures import describe_file, describe_video
+from folioreel.ingest.source import describe_file, describe_video
 
 # FFmpeg opens single pictures, and text files as the output of a terminal.
 _STILLS = re.compile(r"_pipe$|^image2|^tty$|^gif$|^apng$|^bin$|^ico$|^alias_pix")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from folioreel.ingest.signatures import describe_bitmap_subtitles
+from folioreel.ingest.source import describe_bitmap_subtitles
 from folioreel.ingest.video.languages import language_code
 
 _SUFFIXES = (".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv")

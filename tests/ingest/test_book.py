@@ -1,0 +1,77 @@
+"""Any file → `Book`: the file is read once, whatever its format."""
+
+import builtins
+import hashlib
+import io
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from folioreel.errors import UnknownFormatError
+from folioreel.ingest.book import load_book, skim_book
+
+CONTAINER = '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>'
+PACKAGE = (
+    "<package><metadata><title>The Ferry</title></metadata>"
+    '<manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+    '<spine><itemref idref="a"/></spine></package>'
+)
+PAGE = "<html><body><h1>Chapter 1</h1><p>{}</p></body></html>"
+STORY = "The ferry came over the river before the morning mist had gone. " * 5
+
+
+def save_epub(folder: Path) -> Path:
+    path = folder / "book.epub"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr("META-INF/container.xml", CONTAINER)
+        archive.writestr("book.opf", PACKAGE)
+        archive.writestr("a.xhtml", PAGE.format(STORY))
+    return path
+
+
+def save_text(folder: Path) -> Path:
+    path = folder / "book.txt"
+    path.write_text(f"CHAPTER I\n\n{STORY}\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("save", [save_epub, save_text])
+@pytest.mark.parametrize("load", [load_book, skim_book])
+def test_a_book_is_opened_once(tmp_path, monkeypatch, save, load):
+    path = save(tmp_path)
+    opened: Counter[str] = Counter()
+    real_open, real_zip = io.open, zipfile.ZipFile
+
+    def counting_open(file, *args, **kwargs):
+        opened[f"file {Path(file).name}"] += isinstance(file, str | Path)
+        return real_open(file, *args, **kwargs)
+
+    def counting_zip(*args, **kwargs):
+        opened["archive"] += 1
+        return real_zip(*args, **kwargs)
+
+    for place in (io, builtins):
+        monkeypatch.setattr(place, "open", counting_open)
+    monkeypatch.setattr(zipfile, "ZipFile", counting_zip)
+    load(path)
+    assert opened[f"file {path.name}"] == 1
+    assert opened["archive"] == (path.suffix == ".epub")
+
+
+def test_the_hash_is_that_of_the_file(tmp_path):
+    path = save_epub(tmp_path)
+    book = load_book(path)
+    assert book.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert book.title == "The Ferry"
+
+
+def test_a_large_video_is_refused_by_its_first_bytes(tmp_path):
+    path = tmp_path / "film.txt"
+    with path.open("wb") as file:
+        file.write(b"\x00\x00\x00\x20ftypisom")
+        file.truncate(2**40)  # sparse: reading it whole would fail
+    with pytest.raises(UnknownFormatError, match="an MP4 video"):
+        load_book(path)
