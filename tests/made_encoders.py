@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from folioreel.models.store import EncoderModel, EncoderPart
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.models.word_encoder import EncoderModel, EncoderPart
 from folioreel.train.onnx import quantize_rows, skip_thought_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
 

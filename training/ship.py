@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from folioreel.models.expansion import expand_vocabulary
-from folioreel.models.store import EncoderModel, save_encoder
+from folioreel.models.derived_encoders import expand_vocabulary
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.models.word_encoder import EncoderModel
 from folioreel.train.encoders import encoder_part
 from folioreel.train.onnx import skip_thought_graph, student_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
@@ -37,12 +37,12 @@ def main() -> None:
     corpus = Vocabulary.load(arguments.pack / "vocabulary.txt")
     pieces = Tokenizer.from_file(str(arguments.teacher / "tokenizer.json")).get_vocab()
     student = read_student(arguments.trained, student_words(corpus, FREQUENT, pieces))
-    save_encoder(student, arguments.out / "student", replace=True)
+    student.save(arguments.out / "student", replace=True)
     skip_thought = read_skip_thought(arguments.trained, corpus)
     expansion = expand_vocabulary(skip_thought, word_vectors(student, skip_thought.vocabulary))
     print(f"expansion: {expansion.known:,} known, {expansion.added:,} added,")
     print(f"mean cosine {expansion.cosine:.3f} on words held out")
-    save_encoder(expansion.model, arguments.out / "skip-thought", replace=True)
+    expansion.model.save(arguments.out / "skip-thought", replace=True)
 
 
 def word_vectors(student: EncoderModel, known: Vocabulary) -> list[tuple[str, np.ndarray]]:

@@ -14,11 +14,10 @@ import numpy as np
 import torch
 
 from folioreel.models.captioner import Captioner
-from folioreel.models.folders import builtin_folder
 from folioreel.models.frame_features import load_frame_features
-from folioreel.models.store import EncoderModel, load_encoder_model
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.models.vocabulary import Vocabulary
+from folioreel.models.word_encoder import EncoderModel
 from folioreel.train.captioner import stored_weights
 from folioreel.train.encoders import begin_with_student, embedding_model
 from folioreel.train.visual_semantic import VisualSemantic as Network
@@ -34,7 +33,7 @@ def main() -> None:
     parser.add_argument("trained", type=Path)
     parser.add_argument("out", type=Path)
     arguments = parser.parse_args()
-    student = load_encoder_model(builtin_folder("student"))
+    student = EncoderModel.load("student")
     for kind in SHIPPED:
         read_embedding(arguments.trained, kind, student).save(arguments.out / kind, replace=True)
     read_captioner(arguments.trained).save(arguments.out / "captioner", replace=True)

@@ -21,11 +21,9 @@ import torch
 from folioreel.evaluate.captions import corpus_bleu
 from folioreel.models.captioner import Captioner as CaptionWriter
 from folioreel.models.captioner import caption_tokens
-from folioreel.models.folders import builtin_folder
 from folioreel.models.names import find_names, replace_names
-from folioreel.models.sentence_encoder import WordEncoder
-from folioreel.models.store import load_encoder_model
 from folioreel.models.vocabulary import Vocabulary
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.train.captioner import (
     Captioned,
     CaptionerConfig,
@@ -153,7 +151,7 @@ class Run:
     def __init__(self, pack: Pack, out: Path, device: torch.device) -> None:
         self.pack, self.out, self.device = pack, out, device
         self.began = time.perf_counter()
-        self.student = load_encoder_model(builtin_folder("student"))
+        self.student = EncoderModel.load("student")
         self.report: dict = {
             "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu"
         }

@@ -11,7 +11,7 @@ from made_context import MadeRows
 import folioreel
 from folioreel import Aligner, load_book, load_film
 from folioreel.alignment.context import context_scores
-from folioreel.models.context_cnn import load_context_model
+from folioreel.models.context_cnn import ContextModel
 from folioreel.models.presets import load_preset
 
 DEMO = Path(folioreel.__file__).parent / "demo"
@@ -20,7 +20,7 @@ PUBLISHED = "1d92e15dfdf0207a6835d2a58b9e24d4500979a8addd75a5c7db598133f44a24"
 
 
 def test_the_model_of_dialogue_is_the_published_one():
-    model = load_context_model(load_preset("paper").context)
+    model = ContextModel.load(load_preset("paper").context)
     assert hashlib.sha256(model.graph).hexdigest() == PUBLISHED
 
 
@@ -45,7 +45,7 @@ def test_a_film_that_was_watched_is_aligned_by_its_pictures_too():
 
 @pytest.mark.parametrize("kind", ["visual", "scene"])
 def test_a_sentence_that_describes_a_silent_shot_is_likelier(kind, rng):
-    model = load_context_model(load_preset("paper").context_pictures)
+    model = ContextModel.load(load_preset("paper").context_pictures)
     assert model.measures == load_preset("paper").with_pictures().measures
     planes = np.zeros((len(model.measures), 40, 200), dtype=np.float32)
     planes[model.measures.index("prior")] = 0.5

@@ -11,7 +11,6 @@ from made_encoders import made_model
 from folioreel.cli import main
 from folioreel.config import AlignConfig
 from folioreel.models.presets import load_preset, save_preset
-from folioreel.models.store import save_encoder
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def assert_one_line(result, *says):
 
 
 def test_the_signature_keeps_the_preset_and_names_the_encoder(pair, tmp_path):
-    save_encoder(made_model(), tmp_path / "made")
+    made_model().save(tmp_path / "made")
     energies = set()
     for encoder in (None, "student", str(tmp_path / "made")):
         more = () if encoder is None else ("--encoder", encoder)
@@ -66,7 +65,7 @@ def test_the_signature_keeps_the_preset_and_names_the_encoder(pair, tmp_path):
 
 
 def test_a_folder_beside_oneself(pair, tmp_path, monkeypatch):
-    save_encoder(made_model(), tmp_path / "made")
+    made_model().save(tmp_path / "made")
     monkeypatch.chdir(tmp_path)
     result = align(pair, "--preset", "meaning", "--encoder", "made", "--json")
     assert result.exit_code == 0, result.output
@@ -92,7 +91,7 @@ def test_encoders_that_are_refused(pair, tmp_path, monkeypatch):
     assert_one_line(align(pair, *meaning, tmp_path / "nothing"), "no such folder")
     (tmp_path / "empty").mkdir()
     assert_one_line(align(pair, *meaning, tmp_path / "empty"), "holds no sentence encoder")
-    save_encoder(made_model(), tmp_path / "made")
+    made_model().save(tmp_path / "made")
     (tmp_path / "made" / "words.safetensors").write_bytes(b"")
     assert_one_line(align(pair, *meaning, tmp_path / "made"), "words.safetensors is damaged")
     assert not (tmp_path / "out").exists()
@@ -104,7 +103,7 @@ def test_a_preset_that_has_no_use_for_it(pair):
 
 
 def test_the_papers_preset_takes_another_encoder_too(pair, tmp_path):
-    save_encoder(made_model(), tmp_path / "made")
+    made_model().save(tmp_path / "made")
     save_preset(AlignConfig(weights={"sentence": 1.0}), tmp_path / "papers", "", {})
     result = align(pair, "--preset", "papers", "--encoder", "made", "--json")
     assert result.exit_code == 0, result.output

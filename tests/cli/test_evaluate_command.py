@@ -12,7 +12,6 @@ from made_encoders import made_model
 from folioreel.cli import main
 from folioreel.config import AlignConfig
 from folioreel.models.presets import save_preset
-from folioreel.models.store import save_encoder
 
 ROWS = [
     {
@@ -139,7 +138,7 @@ def test_the_demo_with_a_report(tmp_path):
 def test_another_encoder_for_the_meaning(semantic, tmp_path):
     from folioreel.apps.demo import demo_folder
 
-    save_encoder(made_model(), tmp_path / "made")
+    made_model().save(tmp_path / "made")
     found = {}
     for encoder in ("student", tmp_path / "made"):
         options = ("--preset", "meaning", "--encoder", encoder, "--json")

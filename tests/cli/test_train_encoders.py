@@ -11,8 +11,8 @@ from made_encoders import WORDS, made_model, made_vocabulary
 
 from folioreel.cli import main
 from folioreel.models.sentence_encoder import load_encoder
-from folioreel.models.store import load_encoder_model, save_encoder
 from folioreel.models.vocabulary import Vocabulary
+from folioreel.models.word_encoder import EncoderModel
 
 NEW = ("lantern", "harbour", "fiddler")
 
@@ -39,7 +39,7 @@ def write_vectors(path, words, rng, units=4):
 
 @pytest.fixture
 def encoder(tmp_path):
-    save_encoder(made_model(), tmp_path / "made")
+    made_model().save(tmp_path / "made")
     return tmp_path / "made"
 
 
@@ -64,16 +64,16 @@ def test_words_are_added(encoder, vectors, tmp_path):
     assert np.array_equal(old.encode(known), new.encode(known))
     assert np.array_equal(*old.encode(added)), "both were unknown"
     assert not np.allclose(*new.encode(added), atol=1e-3)
-    words = load_encoder_model(tmp_path / "new").vocabulary.words
+    words = EncoderModel.load(tmp_path / "new").vocabulary.words
     assert words == (*made_vocabulary().words, *NEW)
-    assert load_encoder_model(encoder).vocabulary == made_vocabulary()
+    assert EncoderModel.load(encoder).vocabulary == made_vocabulary()
 
 
 def test_limit_and_json(encoder, vectors, tmp_path):
     out = tmp_path / "new"
     result = run("vocabulary", encoder, vectors, "--out", out, "--limit", 2, "--json")
     figures = json.loads(result.stdout)
-    model = load_encoder_model(out)
+    model = EncoderModel.load(out)
     assert figures == {
         "encoder": str(out),
         "known": sum(word.isalpha() for word in WORDS),
@@ -94,7 +94,7 @@ def test_a_built_in_encoder_by_name(tmp_path, rng):
     assert json.loads(result.stdout)["added"] == 1
     found = load_encoder(str(tmp_path / "new"))
     assert found.units == 384
-    assert "qwxzv" in load_encoder_model(tmp_path / "new").vocabulary.ids
+    assert "qwxzv" in EncoderModel.load(tmp_path / "new").vocabulary.ids
 
 
 def test_encoders_that_have_no_words(vectors, tmp_path):
@@ -141,7 +141,7 @@ def test_a_name_that_is_taken(command, encoder, vectors, tmp_path):
 def halves(tmp_path):
     whole = made_model(normalize=True)
     for part in whole.parts:
-        save_encoder(replace(whole, name=part.name, parts=(part,)), tmp_path / part.name)
+        replace(whole, name=part.name, parts=(part,)).save(tmp_path / part.name)
     return tmp_path / "uni-skip", tmp_path / "bi-skip"
 
 
@@ -163,7 +163,7 @@ def test_built_in_ones_as_json(tmp_path):
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert list(found["parts"].items()) == [("bi-skip", 1024), ("uni-skip", 1024)]
-    assert found["words"] == len(load_encoder_model(tmp_path / "turned").vocabulary)
+    assert found["words"] == len(EncoderModel.load(tmp_path / "turned").vocabulary)
 
 
 def test_encoders_that_cannot_be_combined(halves, tmp_path):
@@ -171,7 +171,7 @@ def test_encoders_that_cannot_be_combined(halves, tmp_path):
     few = Vocabulary(words=made_vocabulary().words[:-1], counts=made_vocabulary().counts[:-1])
     part = made_model().parts[0]
     part = replace(part, words=part.words[:-1], scales=part.scales[:-1], name="other")
-    save_encoder(made_model(vocabulary=few, parts=(part,), name="few"), tmp_path / "few")
+    made_model(vocabulary=few, parts=(part,), name="few").save(tmp_path / "few")
     result = run("combine", halves[0], tmp_path / "few", *out)
     assert_one_line(result, "uni-skip and few know different words")
     assert_one_line(run("combine", "uni-skip", "student", *out), "know different words")

@@ -8,8 +8,8 @@ from folioreel.evaluate import sentences
 from folioreel.evaluate.baseline_encoders import MeanWordsEncoder, TfidfEncoder, UntrainedEncoder
 from folioreel.evaluate.relatedness import FILES
 from folioreel.evaluate.sentences import BASELINES, ENCODERS, evaluate_sentences, judge_encoder
-from folioreel.models.store import EncoderModel, EncoderPart
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.models.word_encoder import EncoderModel, EncoderPart
 
 WORDS = tuple("a the man woman dog cat ferry river sings runs sleeps walks old red wet .".split())
 VOCABULARY = Vocabulary(words=(*SPECIAL_TOKENS, *WORDS), counts=(1,) * (3 + len(WORDS)))
@@ -70,8 +70,8 @@ def made_encoders(monkeypatch, rng):
         return BagEncoder()
 
     monkeypatch.setattr(sentences, "load_encoder", load)
-    monkeypatch.setattr(sentences, "load_encoder_model", lambda folder: make_model(rng))
-    monkeypatch.setattr(sentences, "part_units", lambda part: 12)
+    monkeypatch.setattr(EncoderModel, "load", lambda folder: make_model(rng))
+    monkeypatch.setattr(EncoderPart, "units", 12)
 
 
 @pytest.mark.usefixtures("made_encoders")

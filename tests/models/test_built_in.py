@@ -7,7 +7,7 @@ import pytest
 
 from folioreel.models.folders import builtin_folder
 from folioreel.models.sentence_encoder import BUILT_IN, load_encoder
-from folioreel.models.store import builtin_names, load_encoder_model
+from folioreel.models.word_encoder import FORMAT, EncoderModel
 
 UNITS = {"skip-thought": 2048, "uni-skip": 1024, "bi-skip": 1024, "student": 384}
 TEXTS = (
@@ -42,7 +42,7 @@ def cosines(encoder, texts):
 
 def test_every_name_is_one_that_we_know():
     assert set(BUILT_IN) == set(UNITS)
-    assert set(builtin_names()) == set(BUILT_IN.values())
+    assert set(FORMAT.shipped()) == set(BUILT_IN.values())
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -94,13 +94,13 @@ def test_skip_thoughts_know_one_sentence_said_twice(encoders, name):
 def test_they_fit_into_a_package():
     data = builtin_folder("student").parent
     files = [path for path in data.rglob("*") if path.is_file()]
-    assert len(files) > len(builtin_names())
+    assert len(files) > len(FORMAT.shipped())
     assert sum(path.stat().st_size for path in files) < 60e6
 
 
 @pytest.mark.parametrize("name", sorted(set(BUILT_IN.values())))
 def test_the_card_says_what_one_asks(name):
-    card = load_encoder_model(builtin_folder(name)).card
+    card = EncoderModel.load(name).card
     data = r"\d[\d,.]*(?: million)? (?:books|novels|sentences)|(?:books|sentences): *\d"
     assert re.search(data, card), "on what it was trained"
     assert re.search(r"`[^`\n]*(?:folioreel|python|make) [^`\n]*`|```", card), "by which command"

@@ -7,9 +7,9 @@ import pytest
 from made_encoders import made_model, made_vocabulary
 
 from folioreel.errors import ConfigError, ModelFolderError
-from folioreel.models.combine import combine_encoders, open_encoder_model
-from folioreel.models.sentence_encoder import WordEncoder, load_encoder
-from folioreel.models.store import load_encoder_model, save_encoder
+from folioreel.models.derived_encoders import combine_encoders
+from folioreel.models.sentence_encoder import load_encoder, open_encoder_model
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
 
 TEXTS = ("The ferry crossed the river at dawn.", "", "Petra read the dial.", "Zyx. " * 20)
 
@@ -25,7 +25,7 @@ def halves():
 
 def test_the_vectors_are_joined(halves, tmp_path):
     joined = combine_encoders(halves, "combined")
-    save_encoder(joined, tmp_path / "combined")
+    joined.save(tmp_path / "combined")
     encoder = load_encoder(str(tmp_path / "combined"))
     assert (encoder.name, encoder.units) == ("combined", 48)
     expected = np.hstack([WordEncoder(model).encode(TEXTS) for model in halves])
@@ -35,8 +35,8 @@ def test_the_vectors_are_joined(halves, tmp_path):
 
 
 def test_what_is_told_of_its_origin(halves, tmp_path):
-    save_encoder(combine_encoders(halves, "combined"), tmp_path / "combined")
-    found = load_encoder_model(tmp_path / "combined")
+    combine_encoders(halves, "combined").save(tmp_path / "combined")
+    found = EncoderModel.load(tmp_path / "combined")
     assert found.training == {
         "combined": [
             {"name": "uni-skip", "training": {"k": 0}},
@@ -86,7 +86,7 @@ def test_one_encoder_twice_or_alone(halves):
 
 
 def test_encoders_by_name_and_by_folder(halves, tmp_path, monkeypatch):
-    save_encoder(halves[0], tmp_path / "mine")
+    halves[0].save(tmp_path / "mine")
     assert open_encoder_model(str(tmp_path / "mine")).name == "uni-skip"
     monkeypatch.chdir(tmp_path)
     assert open_encoder_model("mine").name == "uni-skip"

@@ -5,10 +5,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from folioreel.errors import InputError
-from folioreel.models import expansion
-from folioreel.models.expansion import expand_vocabulary
-from folioreel.models.store import EncoderModel, EncoderPart
+from folioreel.models import derived_encoders
+from folioreel.models.derived_encoders import expand_vocabulary
 from folioreel.models.vocabulary import SPECIAL_TOKENS, UNKNOWN, Vocabulary
+from folioreel.models.word_encoder import EncoderModel, EncoderPart
 
 KNOWN = tuple(f"known{k}" for k in range(200))
 
@@ -63,7 +63,7 @@ def test_a_linear_map_is_recovered(rng):
 
 
 def test_as_scikit_learn_fits(rng, monkeypatch):
-    monkeypatch.setattr(expansion, "_BLOCK", 7)
+    monkeypatch.setattr(derived_encoders, "_BLOCK", 7)
     model = make_model(rng)
     order = rng.permutation(len(KNOWN))[:150]
     shared = [KNOWN[k] for k in order]

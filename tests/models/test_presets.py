@@ -87,13 +87,13 @@ def test_a_file_that_cannot_be_read(text, preset):
         (preset / "config.json").unlink()
     else:
         (preset / "config.json").write_bytes(text.encode("latin-1"))
-    refuse(ModelFolderError, "no readable config|is no preset", preset)
+    refuse(ModelFolderError, "config.json is (missing|damaged)|is not a preset", preset)
 
 
 @pytest.mark.parametrize("found", [{"format": "folioreel-encoder"}, {"format": None}])
 def test_something_else(found, preset):
     change(preset, **found)
-    refuse(ModelFolderError, "is no preset", preset)
+    refuse(ModelFolderError, "is not a preset", preset)
 
 
 @pytest.mark.parametrize("version", [2, 99])

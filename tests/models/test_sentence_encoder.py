@@ -8,9 +8,9 @@ from made_encoders import by_pytorch, made_model
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.models import folders, sentence_encoder
-from folioreel.models.sentence_encoder import WordEncoder, encode_cached, load_encoder
-from folioreel.models.store import EncoderPart, save_encoder
+from folioreel.models.sentence_encoder import encode_cached, load_encoder
 from folioreel.models.vocabulary import UNKNOWN
+from folioreel.models.word_encoder import EncoderPart, WordEncoder
 
 TEXTS = (
     "The ferry crossed the river at dawn.",
@@ -186,7 +186,7 @@ def test_the_cache_tells_encoders_and_texts_apart():
 
 
 def test_an_encoder_by_folder(model, tmp_path):
-    save_encoder(model, tmp_path / "mine")
+    model.save(tmp_path / "mine")
     found = load_encoder(str(tmp_path / "mine"))
     assert (found.name, found.units) == ("made", 48)
     assert np.array_equal(found.encode(TEXTS), WordEncoder(model).encode(TEXTS))
@@ -194,7 +194,7 @@ def test_an_encoder_by_folder(model, tmp_path):
 
 def test_built_in_encoders_and_their_parts(model, tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "DATA", tmp_path)
-    save_encoder(replace(model, name="skip-thought"), tmp_path / "skip-thought")
+    replace(model, name="skip-thought").save(tmp_path / "skip-thought")
     whole = load_encoder("skip-thought").encode(TEXTS)
     uni, bi = load_encoder("uni-skip"), load_encoder("bi-skip")
     assert (uni.name, uni.units) == ("uni-skip", 24)

@@ -5,7 +5,7 @@ import pytest
 from conftest import make_book, make_film
 from made_encoders import made_model
 
-from folioreel.models.sentence_encoder import WordEncoder
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.text import tokenize
 

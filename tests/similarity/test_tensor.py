@@ -6,8 +6,8 @@ from made_encoders import made_model
 
 from folioreel.config import MEASURES, AlignConfig
 from folioreel.errors import ModelFolderError
-from folioreel.models.sentence_encoder import WordEncoder, load_encoder
-from folioreel.models.store import save_encoder
+from folioreel.models.sentence_encoder import load_encoder
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tensor import SimilarityRows
 
@@ -24,7 +24,7 @@ def rows(film, book):
 def folder(tmp_path_factory):
     """The folder of an encoder by chance."""
     folder = tmp_path_factory.mktemp("made") / "encoder"
-    save_encoder(made_model(), folder)
+    made_model().save(folder)
     return folder
 
 

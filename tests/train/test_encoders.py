@@ -5,8 +5,8 @@ import pytest
 import torch
 from made_encoders import by_pytorch, made_networks, made_vocabulary
 
-from folioreel.models.sentence_encoder import WordEncoder, load_encoder
-from folioreel.models.store import load_encoder_model, save_encoder
+from folioreel.models.sentence_encoder import load_encoder
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.train.encoders import encoder_part, skip_thought_encoder
 from folioreel.train.onnx import skip_thought_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
@@ -34,7 +34,7 @@ def unit(vector):
 def test_rounded_weights_come_back_exactly(bidirectional, tmp_path):
     network = made_networks()[bidirectional]
     vocabulary = made_vocabulary()
-    save_encoder(skip_thought_encoder(network, vocabulary, LONGEST, REPORT), tmp_path / "encoder")
+    skip_thought_encoder(network, vocabulary, LONGEST, REPORT).save(tmp_path / "encoder")
     encoder = load_encoder(str(tmp_path / "encoder"))
     assert encoder.name == ("bi-skip" if bidirectional else "uni-skip")
     assert encoder.units == 24
@@ -60,8 +60,8 @@ def test_other_weights_come_back_as_well_as_bytes_hold_them(bidirectional, tmp_p
     for name, parameter in network.encoder.named_parameters():
         if "bias" in name:
             torch.nn.init.uniform_(parameter, -0.5, 0.5)
-    save_encoder(skip_thought_encoder(network, vocabulary, LONGEST, REPORT), tmp_path / "encoder")
-    encoder = WordEncoder(load_encoder_model(tmp_path / "encoder"))
+    skip_thought_encoder(network, vocabulary, LONGEST, REPORT).save(tmp_path / "encoder")
+    encoder = WordEncoder(EncoderModel.load(tmp_path / "encoder"))
     for text, found in zip(TEXTS, encoder.encode(TEXTS), strict=True):
         ids = torch.tensor(vocabulary.encode(text)[:LONGEST])
         with torch.no_grad():

@@ -11,9 +11,8 @@ from made_encoders import WORDS, made_vocabulary, rounded
 from torch import nn
 
 from folioreel.errors import ConfigError
-from folioreel.models.sentence_encoder import WordEncoder
-from folioreel.models.store import EncoderModel
 from folioreel.models.vocabulary import PADDING, SPECIAL_TOKENS, UNKNOWN
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.train import student as student_module
 from folioreel.train.encoders import encoder_part
 from folioreel.train.onnx import student_graph

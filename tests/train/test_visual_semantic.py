@@ -5,11 +5,9 @@ import pytest
 import torch
 
 from folioreel.errors import ConfigError
-from folioreel.models.folders import builtin_folder
-from folioreel.models.sentence_encoder import WordEncoder
-from folioreel.models.store import EncoderModel, load_encoder_model
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.train.encoders import embedding_part
 from folioreel.train.onnx import quantize_rows
 from folioreel.train.student import Student, StudentConfig
@@ -99,7 +97,7 @@ def test_recalls_by_counting():
 
 
 def test_a_trained_student_is_taken_over_from_its_graph():
-    model = load_encoder_model(builtin_folder("student"))
+    model = EncoderModel.load("student")
     (part,) = model.parts
     student = Student(
         StudentConfig(vocabulary=len(model.vocabulary), layers=4, inner_units=1024, units=99)

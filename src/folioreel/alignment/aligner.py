@@ -18,7 +18,7 @@ from folioreel.alignment.score import score_cells, score_silent
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import ABSENT, judge_chain, make_chain, time_steps
-from folioreel.models.context_cnn import load_context_model
+from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import FrameFeatures, load_frame_features
 from folioreel.models.presets import load_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
@@ -84,7 +84,7 @@ class Aligner:
             if self.config.steps is not None:
                 score_silent(scores, film, book, self.config, progress)
             return scores
-        return context_scores(rows, load_context_model(self.config.context), progress)
+        return context_scores(rows, ContextModel.load(self.config.context), progress)
 
     def link(
         self,

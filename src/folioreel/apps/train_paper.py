@@ -25,7 +25,7 @@ from folioreel.evaluate.dataset import load_pair
 from folioreel.evaluate.film_json import load_pair_film
 from folioreel.ingest.book import load_book
 from folioreel.models.chain import make_chain, time_steps
-from folioreel.models.context_cnn import ContextModel, save_context_model
+from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -99,9 +99,9 @@ def train_paper(
         config = replace(config, context_pictures=str(out.resolve() / "context-pictures"))
     card = "# The paper's method\n\nSee `context/README.md`, of the context model in here.\n"
     save_preset(config, out, card, {"pairs": [folder.name], "date": date.today().isoformat()})
-    save_context_model(model, context, replace=True)
+    model.save(context, replace=True)
     if pictures is not None:
-        save_context_model(seeing, out.resolve() / "context-pictures", replace=True)
+        seeing.save(out.resolve() / "context-pictures", replace=True)
     return config
 
 

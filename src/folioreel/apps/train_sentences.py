@@ -37,7 +37,6 @@ from folioreel.corpus.vocabulary import build_vocabulary
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import write_text
 from folioreel.ingest.shards import load_shard
-from folioreel.models.store import save_encoder
 from folioreel.models.vocabulary import LARGEST_VOCABULARY, Vocabulary
 from folioreel.progress import ProgressCallback, ignore_progress
 
@@ -134,7 +133,7 @@ def train_sentences(
     kept = earlier.get("step") == training.step
     account = earlier if kept else report
     encoder = skip_thought_encoder(training.model, vocabulary, training.config.longest, account)
-    save_encoder(encoder, out / "encoder", replace=True)
+    encoder.save(out / "encoder", replace=True)
     if not kept:
         write_text(out / "report.json", json.dumps(report, indent=1) + "\n")
     return report

@@ -28,10 +28,8 @@ from folioreel.apps.training_run import (
 )
 from folioreel.errors import ConfigError
 from folioreel.files import write_text
-from folioreel.models.folders import builtin_folder
 from folioreel.models.frame_features import DEFAULT, load_frame_features
-from folioreel.models.sentence_encoder import WordEncoder
-from folioreel.models.store import EncoderModel, load_encoder_model
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ def train_visual(
         raise ConfigError(f"{encoder.name} gives no {settings.features} features")
     described = read_described(data, encoder, progress, views=True)
     open_run(out, described.identity())
-    student = load_encoder_model(builtin_folder(_STUDENT))
+    student = EncoderModel.load(_STUDENT)
     training, learned, judged = _prepare(described, student, settings)
     checkpoint = out / "checkpoint.pt"
     take_up(training, checkpoint)

@@ -125,15 +125,14 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
     folioreel train vocabulary run/encoder GoogleNews-vectors-negative300.bin.gz --out expanded
     folioreel train vocabulary student vectors.txt --limit 50000 --out expanded --json
     """
-    from folioreel.models.combine import open_encoder_model
-    from folioreel.models.expansion import expand_vocabulary
-    from folioreel.models.store import save_encoder
+    from folioreel.models.derived_encoders import expand_vocabulary
+    from folioreel.models.sentence_encoder import open_encoder_model
 
     check_output_file(out)
     model = open_encoder_model(encoder)
     with ProgressBars() as progress:
         expansion = expand_vocabulary(model, vectors, limit, progress)
-    save_encoder(expansion.model, out)
+    expansion.model.save(out)
     words, cosine = len(expansion.model.vocabulary), round(expansion.cosine, 4)
     known, added = expansion.known, expansion.added
     if as_json:
@@ -166,13 +165,13 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     folioreel train combine uni/encoder bi/encoder --out combined
     folioreel train combine uni-skip bi-skip --out combined --json
     """
-    from folioreel.models.combine import combine_encoders, open_encoder_model
-    from folioreel.models.store import part_units, save_encoder
+    from folioreel.models.derived_encoders import combine_encoders
+    from folioreel.models.sentence_encoder import open_encoder_model
 
     check_output_file(out)
     model = combine_encoders([open_encoder_model(name) for name in (first, *others)], out.name)
-    save_encoder(model, out)
-    units = {part.name: part_units(part) for part in model.parts}
+    model.save(out)
+    units = {part.name: part.units for part in model.parts}
     if as_json:
         show_json({"encoder": str(out), "words": len(model.vocabulary), "parts": units})
         return

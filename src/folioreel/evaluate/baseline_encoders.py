@@ -18,7 +18,7 @@ from folioreel.models.vocabulary import UNKNOWN, Vocabulary, training_tokens
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
-    from folioreel.models.store import EncoderModel
+    from folioreel.models.word_encoder import EncoderModel
 
 Floats = NDArray[np.float32]
 

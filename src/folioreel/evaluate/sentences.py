@@ -23,10 +23,9 @@ from folioreel.evaluate.relatedness import (
     pair_features,
     pearson_correlation,
 )
-from folioreel.models.folders import builtin_folder
 from folioreel.models.inference import unit_rows
 from folioreel.models.sentence_encoder import PRETRAINED, SentenceEncoder, load_encoder
-from folioreel.models.store import load_encoder_model, part_units
+from folioreel.models.word_encoder import EncoderModel
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 ENCODERS = ("uni-skip", "bi-skip", "skip-thought", "student")
@@ -135,14 +134,14 @@ def _open(name: str, data: Sick) -> SentenceEncoder:
     if name == TfidfEncoder.name:
         # Fitted on what is trained on, so that it has seen no more than the others.
         return TfidfEncoder((*data.train.first, *data.train.second))
-    model = load_encoder_model(builtin_folder(_MODEL))
+    model = EncoderModel.load(_MODEL)
     if name == MeanWordsEncoder.name:
         return MeanWordsEncoder(model)
     part = model.parts[0]
     return UntrainedEncoder(
         model.vocabulary,
         word_units=part.word_units,
-        units=part_units(part),
+        units=part.units,
         longest=model.longest,
         back_off=model.back_off,
     )

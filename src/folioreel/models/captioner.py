@@ -5,8 +5,6 @@ The folder: `config.json`, `weights.safetensors`, `vocabulary.txt`, and `README.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,26 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors.numpy
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 
-from folioreel import __version__
-from folioreel.errors import InputError, ModelFolderError
-from folioreel.models.folders import (
-    CONFIG,
-    advice,
-    find_folder,
-    read_config,
-    read_file,
-    write_folder,
-)
+from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFormat
 from folioreel.models.vocabulary import END, PADDING, UNKNOWN, Vocabulary, training_tokens
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
-FORMAT = "folioreel-captioner"
-VERSION = 1
-WEIGHTS, VOCABULARY, CARD = "weights.safetensors", "vocabulary.txt", "README.md"
+FORMAT = ModelFormat(name="folioreel-captioner", version=1, what="captioner")
+WEIGHTS = "weights.safetensors"
 
 _APART = re.compile(r" ('(?:s|ll|re|ve|d|m)|n't)\b")
 _BATCH = 64
@@ -76,38 +62,43 @@ class Captioner:
 
     @classmethod
     def load(cls, name_or_folder: str | Path = "captioner") -> Captioner:
-        """The captioner that comes with the package by this name, or lies in a folder.
+        """The shipped captioner of this name, or the one in a folder.
 
         Raises:
             ModelFolderError: It is missing, damaged, of a newer version, or something else.
         """
-        folder = find_folder(name_or_folder)
-        config = read_config(folder, FORMAT, VERSION, "captioner")
-        try:
-            hashes = dict(config["sha256"])
-            files = {
-                name: read_file(folder, name, hashes[name]) for name in (WEIGHTS, VOCABULARY, CARD)
-            }
+        with FORMAT.open(name_or_folder) as folder:
+            config = folder.config
             return cls(
                 name=str(config["name"]),
                 features=tuple(map(str, config["features"])),
-                vocabulary=Vocabulary.load(folder / VOCABULARY),
-                weights=safetensors.numpy.load(files[WEIGHTS]),
+                vocabulary=folder.vocabulary(),
+                weights=folder.arrays(WEIGHTS),
                 beam=int(config["beam"]),
                 length_power=float(config["length_power"]),
                 training=dict(config["training"]),
-                card=files[CARD].decode("utf-8"),
+                card=folder.card,
             )
-        except (KeyError, TypeError, ValueError, InputError, SafetensorError) as error:
-            raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {advice(folder)}") from error
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
-        """Write a model folder, whole or not at all.
+        """Write a model folder.
 
         Raises:
-            ModelFolderError: The name is taken, or the disk cannot be written.
+            ModelFolderError: The path is taken, or cannot be written.
         """
-        write_folder(folder, self._write_files, FORMAT, "captioner", replace=replace)
+        config = {
+            "name": self.name,
+            "features": list(self.features),
+            "beam": self.beam,
+            "length_power": self.length_power,
+            "training": self.training,
+        }
+        files: dict[str, Content] = {
+            WEIGHTS: self.weights,
+            VOCABULARY: self.vocabulary,
+            CARD: self.card,
+        }
+        FORMAT.save(folder, config, files, replace=replace)
 
     def caption(
         self, features: Floats, progress: ProgressCallback = ignore_progress
@@ -186,28 +177,6 @@ class Captioner:
         """Words as a sentence is written."""
         text = _APART.sub(r"\1", self.vocabulary.decode(ids.tolist()))
         return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-    def _write_files(self, folder: Path) -> None:
-        weights = {name: np.ascontiguousarray(value) for name, value in self.weights.items()}
-        (folder / WEIGHTS).write_bytes(safetensors.numpy.save(weights))
-        self.vocabulary.save(folder / VOCABULARY)
-        (folder / CARD).write_bytes(self.card.encode("utf-8"))
-        config = {
-            "format": FORMAT,
-            "version": VERSION,
-            "name": self.name,
-            "package_version": __version__,
-            "features": list(self.features),
-            "beam": self.beam,
-            "length_power": self.length_power,
-            "training": self.training,
-            "sha256": {
-                path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-                for path in sorted(folder.iterdir())
-            },
-        }
-        text = json.dumps(config, ensure_ascii=False, indent=1)
-        (folder / CONFIG).write_bytes(f"{text}\n".encode())
 
 
 class _Ended:

@@ -1,103 +1,215 @@
-"""What all model folders share: a checked `config.json`, checked files, whole or not at all.
+"""Model folders: how every trained model is stored on disk, found by name, read and written.
 
-STYLE: the model folder. `config.json` names the format and its version, and holds the sha256 of
-every other file.
+A model folder holds `config.json`, `README.md` (the model card), and the model's own files: ONNX
+graphs, `*.safetensors`, `vocabulary.txt`. `config.json` names the format and its version, and has
+the sha256 of every other file, so that a damaged copy is noticed instead of giving wrong numbers.
+
+Each kind of model declares its `ModelFormat` once, and loads and saves itself through it:
+
+    FORMAT = ModelFormat(name="folioreel-captioner", version=1, what="captioner")
+
+    with FORMAT.open("captioner") as folder:       # a shipped model's name, or a path
+        beam = int(folder.config["beam"])          # a bad field raises ModelFolderError
+        weights = folder.arrays("weights.safetensors")
+        vocabulary, card = folder.vocabulary(), folder.card
+
+    FORMAT.save(                                   # all of it or nothing
+        path,
+        {"name": "mine", "beam": 5, "training": report},
+        {"weights.safetensors": weights, VOCABULARY: vocabulary, CARD: "# Mine"},
+        replace=True,
+    )
+
+`save` adds the format, the versions and the hashes to the configuration. A file's content may be
+bytes, text, a vocabulary or arrays by name.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from folioreel.errors import InputError, ModelFolderError
-from folioreel.files import UNFINISHED, make_folder
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+from safetensors import SafetensorError
 
-CONFIG = "config.json"
+from folioreel import __version__
+from folioreel.errors import ConfigError, InputError, ModelFolderError
+from folioreel.files import UNFINISHED, make_folder
+from folioreel.models.vocabulary import Vocabulary
+
+CONFIG, CARD, VOCABULARY = "config.json", "README.md", "vocabulary.txt"
 DATA = Path(__file__).parent / "data"
-"""Where the models lie that come with the package."""
+"""The models that ship with the package."""
+
+Content = bytes | str | Vocabulary | Mapping[str, NDArray[Any]]
+"""What a file of a model folder can be made from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFormat:
+    """A kind of model folder."""
+
+    name: str
+    """`format` in config.json."""
+    version: int
+    """The newest version that this package reads; it writes this one."""
+    what: str
+    """What messages call such a model, for example "captioner"."""
+    below: str = ""
+    """The subfolder of the package's data that shipped models of this kind are in."""
+
+    def find(self, name_or_folder: str | Path) -> Path:
+        """The folder of the shipped model with this name, or else the user's own folder."""
+        if isinstance(name_or_folder, str):
+            shipped = DATA / self.below / name_or_folder
+            if (shipped / CONFIG).is_file():
+                return shipped
+        return Path(os.path.expanduser(name_or_folder))
+
+    def shipped(self) -> tuple[str, ...]:
+        """The names of the models of this kind that ship with the package."""
+        folders = (path.parent for path in (DATA / self.below).glob(f"*/{CONFIG}"))
+        return tuple(sorted(folder.name for folder in folders if self.is_in(folder)))
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether a folder says that it holds such a model."""
+        try:
+            config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return isinstance(config, dict) and config.get("format") == self.name
+
+    @contextmanager
+    def open(self, name_or_folder: str | Path) -> Iterator[ModelFolder]:
+        """Read a model folder; what goes wrong while its fields are used is damage to it.
+
+        Raises:
+            ModelFolderError: It is missing, damaged, of a newer version, or another kind of model.
+        """
+        path = self.find(name_or_folder)
+        folder = ModelFolder(path, self._read_config(path))
+        try:
+            yield folder
+        except _DAMAGE as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else _first_line(error)
+            raise _damaged(path, f"{CONFIG} is damaged ({reason})") from error
+
+    def save(
+        self,
+        folder: Path,
+        config: Mapping[str, Any],
+        files: Mapping[str, Content],
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Write a model folder under a temporary name and rename it: all of it, or nothing.
+
+        Args:
+            folder: A new path, or with `replace` that of a model of the same kind; nothing else
+                is ever replaced.
+            config: The fields of config.json besides format, versions and hashes.
+            files: The content of every other file by name.
+            replace: Whether a model that is there already is replaced.
+
+        Raises:
+            ModelFolderError: The path is taken, or cannot be written.
+        """
+        self._check_free(folder, replace)
+        packed = {name: _pack(content) for name, content in sorted(files.items())}
+        packed[CONFIG] = self.pack_config(config, packed)
+        _write_folder(folder, packed)
+
+    def pack_config(self, config: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
+        """The content of config.json: the fields, and the hashes of the other files."""
+        header = {"format": self.name, "version": self.version, "package_version": __version__}
+        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        text = json.dumps({**header, **config, "sha256": hashes}, ensure_ascii=False, indent=1)
+        return f"{text}\n".encode()
+
+    def _read_config(self, folder: Path) -> dict[str, Any]:
+        try:
+            config = json.loads(_read(folder, CONFIG))
+        except ValueError as error:
+            raise _damaged(folder, f"{CONFIG} is damaged") from error
+        if not isinstance(config, dict) or config.get("format") != self.name:
+            raise ModelFolderError(f"{folder}: is not a {self.what}; give the folder of one")
+        version = config.get("version")
+        if not isinstance(version, int) or version > self.version:
+            raise ModelFolderError(
+                f"{folder}: was written by a newer folioreel (version {version} of its format, this"
+                f" one reads up to {self.version}); run: pip install --upgrade folioreel"
+            )
+        return config
+
+    def _check_free(self, folder: Path, replace: bool) -> None:
+        if not folder.exists() and not folder.is_symlink():
+            return
+        if folder.is_symlink() or not self.is_in(folder):
+            raise ModelFolderError(
+                f"{folder}: holds something else than a {self.what}; choose another name"
+            )
+        if not replace:
+            raise ModelFolderError(
+                f"{folder}: already holds a {self.what}; choose another name, or ask to replace it"
+            )
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A model folder that was opened; every file is checked against its hash when it is read."""
+
+    path: Path
+    config: dict[str, Any]
+
+    @property
+    def card(self) -> str:
+        """The model card, in Markdown."""
+        return self.read(CARD).decode("utf-8")
+
+    def read(self, name: str) -> bytes:
+        """The content of a file.
+
+        Raises:
+            ModelFolderError: It is missing, or not what it was when it was written.
+        """
+        expected = self.config["sha256"][name]
+        data = _read(self.path, name)
+        if hashlib.sha256(data).hexdigest() != expected:
+            raise _damaged(self.path, f"{name} is damaged")
+        return data
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """The arrays of a safetensors file."""
+        found: dict[str, NDArray[Any]] = safetensors.numpy.load(self.read(name))
+        return found
+
+    def vocabulary(self) -> Vocabulary:
+        """The words of `vocabulary.txt`."""
+        return Vocabulary.parse(self.read(VOCABULARY), self.path / VOCABULARY)
 
 
 def builtin_folder(name: str) -> Path:
-    """Where a model that comes with the package lies."""
+    """The folder of a model that ships with the package."""
     return DATA / name
 
 
-def find_folder(name_or_folder: str | Path) -> Path:
-    """The folder of a model that comes with the package by this name, or else of the user's own."""
-    folder = builtin_folder(str(name_or_folder))
-    if isinstance(name_or_folder, str) and (folder / CONFIG).is_file():
-        return folder
-    return Path(name_or_folder).expanduser()
+# What reading fields of a wrong type, or values that a model refuses, can raise.
+_DAMAGE = (
+    *(LookupError, TypeError, ValueError, AttributeError),
+    *(InputError, ConfigError, SafetensorError),
+)
 
 
-def builtin_of_format(form: str) -> tuple[str, ...]:
-    """The names of the models of one format that come with the package."""
-    folders = (path.parent for path in DATA.glob(f"*/{CONFIG}"))
-    return tuple(sorted(folder.name for folder in folders if folder_format(folder) == form))
-
-
-def folder_format(folder: Path) -> str | None:
-    """What a folder says that it holds."""
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return config.get("format") if isinstance(config, dict) else None
-
-
-def read_config(folder: Path, form: str, version: int, what: str) -> dict[str, Any]:
-    """A folder's `config.json`.
-
-    Raises:
-        ModelFolderError: It is missing, damaged, of a newer version, or of another format.
-    """
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise ModelFolderError(f"{folder}: {CONFIG} {reason}; {advice(folder)}") from error
-    except ValueError as error:
-        raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {advice(folder)}") from error
-    if not isinstance(config, dict) or config.get("format") != form:
-        raise ModelFolderError(f"{folder}: is no {what}; give the folder of one")
-    found = config.get("version")
-    if not isinstance(found, int) or found > version:
-        raise ModelFolderError(
-            f"{folder}: is of version {found}, this folioreel reads up to {version};"
-            " run: pip install --upgrade folioreel"
-        )
-    return config
-
-
-def read_file(folder: Path, name: str, sha256: str) -> bytes:
-    """A file whose content is what it was when it was written.
-
-    Raises:
-        ModelFolderError: It is missing or damaged.
-    """
-    try:
-        data = (folder / name).read_bytes()
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise ModelFolderError(f"{folder}: {name} {reason}; {advice(folder)}") from error
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise ModelFolderError(f"{folder}: {name} is damaged; {advice(folder)}")
-    return data
-
-
-def write_folder(
-    folder: Path, write: Callable[[Path], None], form: str, what: str, *, replace: bool
-) -> None:
-    """Write a folder whole or not at all; one of the same format is replaced where asked for.
-
-    Raises:
-        ModelFolderError: The name is taken, or the disk cannot be written.
-    """
-    _check_free(folder, form, what, replace)
+def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     unfinished = folder.with_name(f".{folder.name}{UNFINISHED}")
     old = folder.with_name(f".{folder.name}.old")
     try:
@@ -105,7 +217,9 @@ def write_folder(
         for left in (unfinished, old):  # by a run that was killed
             shutil.rmtree(left, ignore_errors=True)
         unfinished.mkdir()
-        write(unfinished)
+        for name, data in files.items():
+            (unfinished / name).write_bytes(data)
+        # A folder cannot be renamed onto one that is not empty, so the old one steps aside.
         if folder.exists():
             folder.rename(old)
         unfinished.rename(folder)
@@ -119,19 +233,33 @@ def write_folder(
     shutil.rmtree(old, ignore_errors=True)
 
 
-def advice(folder: Path) -> str:
-    """What to do about a damaged folder."""
-    if folder.parent == DATA:
-        return "run: pip install --force-reinstall folioreel"
-    return "copy the folder again from where it came, or train it again"
+def _pack(content: Content) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    if isinstance(content, str):
+        return content.encode("utf-8")
+    if isinstance(content, Vocabulary):
+        return content.pack()
+    # safetensors would write the memory of a transposed array as it lies, in the wrong order.
+    contiguous = {name: np.ascontiguousarray(array) for name, array in content.items()}
+    return bytes(safetensors.numpy.save(contiguous))
 
 
-def _check_free(folder: Path, form: str, what: str, replace: bool) -> None:
-    if not folder.exists() and not folder.is_symlink():
-        return
-    if folder.is_symlink() or folder_format(folder) != form:
-        raise ModelFolderError(f"{folder}: is something else than a {what}; choose another name")
-    if not replace:
-        raise ModelFolderError(
-            f"{folder}: holds a {what} already; choose another name, or ask to replace it"
-        )
+def _read(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
+        raise _damaged(folder, f"{name} {reason}") from error
+
+
+def _damaged(folder: Path, problem: str) -> ModelFolderError:
+    """The error for a damaged folder, with what to do about it."""
+    remedy = "copy the folder again from its source, or train the model again"
+    if DATA in folder.parents:
+        remedy = "run: pip install --force-reinstall folioreel"
+    return ModelFolderError(f"{folder}: {problem}; {remedy}")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

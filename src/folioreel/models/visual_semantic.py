@@ -12,7 +12,6 @@ as `words.safetensors` and `vocabulary.txt`.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,33 +19,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors.numpy
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 
-from folioreel import __version__
-from folioreel.errors import InputError, ModelFolderError
-from folioreel.models.folders import (
-    CONFIG,
-    advice,
-    builtin_folder,
-    find_folder,
-    read_config,
-    read_file,
-    write_folder,
-)
+from folioreel.errors import ModelFolderError
+from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFolder, ModelFormat
 from folioreel.models.inference import unit_rows
-from folioreel.models.sentence_encoder import WordEncoder
-from folioreel.models.store import EncoderModel, EncoderPart, load_encoder_model
-from folioreel.models.vocabulary import Vocabulary
+from folioreel.models.word_encoder import (
+    WORDS,
+    EncoderModel,
+    EncoderPart,
+    WordEncoder,
+    word_tables,
+)
 from folioreel.progress import ProgressCallback, ignore_progress
 
-FORMAT = "folioreel-visual-semantic"
-VERSION = 1
-CLIPS, WORDS, VOCABULARY, CARD = (
-    *("clips.safetensors", "words.safetensors", "vocabulary.txt"),
-    "README.md",
-)
+FORMAT = ModelFormat(name="folioreel-visual-semantic", version=1, what="visual-semantic embedding")
+CLIPS = "clips.safetensors"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,26 +83,58 @@ class VisualSemantic:
 
     @classmethod
     def load(cls, name_or_folder: str | Path = "visual") -> VisualSemantic:
-        """The embedding that comes with the package by this name, or lies in a folder.
+        """The shipped embedding of this name, or the one in a folder.
 
         Raises:
             ModelFolderError: It is missing, damaged, of a newer version, or something else.
         """
-        folder = find_folder(name_or_folder)
-        config = read_config(folder, FORMAT, VERSION, "visual-semantic embedding")
-        try:
-            return _read(cls, folder, config)
-        except (KeyError, TypeError, ValueError, InputError, SafetensorError) as error:
-            raise ModelFolderError(f"{folder}: {CONFIG} is damaged; {advice(folder)}") from error
+        with FORMAT.open(name_or_folder) as folder:
+            config = folder.config
+            clips = folder.arrays(CLIPS)
+            maps = tuple(
+                ClipMap(
+                    weight=clips[f"{part['name']}.weight"],
+                    scales=clips[f"{part['name']}.scales"],
+                    bias=clips[f"{part['name']}.bias"],
+                    root=bool(part["root"]),
+                )
+                for part in config["parts"]
+            )
+            return cls(
+                name=str(config["name"]),
+                features=str(config["features"]),
+                sentences=_read_sentences(folder),
+                clips=maps,
+                words_of=config["words_of"],
+            )
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
-        """Write a model folder, whole or not at all.
+        """Write a model folder.
 
         Raises:
-            ModelFolderError: The name is taken, or the disk cannot be written.
+            ModelFolderError: The path is taken, or cannot be written.
         """
-        what = "visual-semantic embedding"
-        write_folder(folder, lambda new: _write(self, new), FORMAT, what, replace=replace)
+        sentences, words_of = self.sentences, self.words_of
+        pairs = list(zip(sentences.parts, self.clips, strict=True))
+        clips: dict[str, NDArray[Any]] = {}
+        for part, clip_map in pairs:
+            for field in ("weight", "scales", "bias"):
+                clips[f"{part.name}.{field}"] = getattr(clip_map, field)
+        files: dict[str, Content] = {f"{part.name}.onnx": part.graph for part in sentences.parts}
+        files |= {CLIPS: clips, CARD: sentences.card}
+        if words_of is None:
+            files |= {WORDS: word_tables(sentences.parts), VOCABULARY: sentences.vocabulary}
+        config = {
+            "name": self.name,
+            "features": self.features,
+            "parts": [{"name": part.name, "root": clip_map.root} for part, clip_map in pairs],
+            "words_of": words_of,
+            "words_sha256": _words_hash(sentences.parts[0]) if words_of else None,
+            "longest": sentences.longest,
+            "back_off": sentences.back_off,
+            "training": sentences.training,
+        }
+        FORMAT.save(folder, config, files, replace=replace)
 
     @property
     def feature_units(self) -> int:
@@ -158,102 +178,38 @@ class VisualSemantic:
         return np.concatenate(parts, axis=1) / np.float32(np.sqrt(len(parts)))
 
 
-def _read(cls: type[VisualSemantic], folder: Path, config: dict[str, Any]) -> VisualSemantic:
+def _read_sentences(folder: ModelFolder) -> EncoderModel:
+    """The sentence readers, with word vectors of their own or those of a shipped encoder."""
+    config = folder.config
     names = [str(part["name"]) for part in config["parts"]]
-    hashes = dict(config["sha256"])
-    files = {name: read_file(folder, name, digest) for name, digest in hashes.items()}
-    clips = safetensors.numpy.load(files[CLIPS])
     words_of = config["words_of"]
-    vocabulary, tables = _words(folder, names, words_of, files)
-    if words_of is not None and words_hash(tables[0]) != config["words_sha256"]:
-        raise ModelFolderError(
-            f"{folder}: was trained with other word vectors than {words_of} has in this folioreel;"
-            " train it again"
-        )
-    sentences = EncoderModel(
+    if words_of is None:
+        vocabulary, tables = folder.vocabulary(), folder.arrays(WORDS)
+        words = [(tables[f"{name}.words"], tables[f"{name}.scales"]) for name in names]
+    else:
+        encoder = EncoderModel.load(str(words_of))
+        if _words_hash(encoder.parts[0]) != config["words_sha256"]:
+            raise ModelFolderError(
+                f"{folder.path}: was trained with other word vectors than {words_of} has in this"
+                " folioreel; train it again"
+            )
+        vocabulary = encoder.vocabulary
+        words = [(encoder.parts[0].words, encoder.parts[0].scales)] * len(names)
+    return EncoderModel(
         name=str(config["name"]),
         vocabulary=vocabulary,
         parts=tuple(
-            EncoderPart(name=name, graph=files[f"{name}.onnx"], words=words, scales=scales)
-            for name, (words, scales) in zip(names, tables, strict=True)
+            EncoderPart(name=name, graph=folder.read(f"{name}.onnx"), words=table, scales=scales)
+            for name, (table, scales) in zip(names, words, strict=True)
         ),
         longest=int(config["longest"]),
         normalize=True,
         back_off=bool(config["back_off"]),
         training=dict(config["training"]),
-        card=files[CARD].decode("utf-8"),
-    )
-    maps = tuple(
-        ClipMap(
-            weight=clips[f"{part['name']}.weight"],
-            scales=clips[f"{part['name']}.scales"],
-            bias=clips[f"{part['name']}.bias"],
-            root=bool(part["root"]),
-        )
-        for part in config["parts"]
-    )
-    features = str(config["features"])
-    return cls(
-        name=sentences.name, features=features, sentences=sentences, clips=maps, words_of=words_of
+        card=folder.card,
     )
 
 
-WordTable = tuple[NDArray[np.int8], NDArray[np.float32]]
-
-
-def _words(
-    folder: Path, names: list[str], words_of: str | None, files: dict[str, bytes]
-) -> tuple[Vocabulary, list[WordTable]]:
-    """The vocabulary, and for each part a table of words with its scales."""
-    if words_of is not None:
-        encoder = load_encoder_model(builtin_folder(words_of))
-        return encoder.vocabulary, [(encoder.parts[0].words, encoder.parts[0].scales)] * len(names)
-    tables = safetensors.numpy.load(files[WORDS])
-    pairs = [(tables[f"{name}.words"], tables[f"{name}.scales"]) for name in names]
-    return Vocabulary.load(folder / VOCABULARY), pairs
-
-
-def words_hash(table: WordTable) -> str:
-    """A hash of word vectors, so that others by the same name are not taken for them."""
-    return hashlib.sha256(table[0].tobytes() + table[1].tobytes()).hexdigest()
-
-
-def _write(model: VisualSemantic, folder: Path) -> None:
-    sentences = model.sentences
-    clips: dict[str, NDArray[Any]] = {}
-    words: dict[str, NDArray[Any]] = {}
-    for part, clip_map in zip(sentences.parts, model.clips, strict=True):
-        (folder / f"{part.name}.onnx").write_bytes(part.graph)
-        clips[f"{part.name}.weight"] = np.ascontiguousarray(clip_map.weight)
-        clips[f"{part.name}.scales"] = clip_map.scales
-        clips[f"{part.name}.bias"] = clip_map.bias
-        words[f"{part.name}.words"] = np.ascontiguousarray(part.words)
-        words[f"{part.name}.scales"] = part.scales
-    (folder / CLIPS).write_bytes(safetensors.numpy.save(clips))
-    if model.words_of is None:
-        (folder / WORDS).write_bytes(safetensors.numpy.save(words))
-        sentences.vocabulary.save(folder / VOCABULARY)
-    (folder / CARD).write_bytes(sentences.card.encode("utf-8"))
-    first = sentences.parts[0]
-    config = {
-        "format": FORMAT,
-        "version": VERSION,
-        "name": model.name,
-        "package_version": __version__,
-        "features": model.features,
-        "parts": [
-            {"name": part.name, "root": clip_map.root}
-            for part, clip_map in zip(sentences.parts, model.clips, strict=True)
-        ],
-        "words_of": model.words_of,
-        "words_sha256": words_hash((first.words, first.scales)) if model.words_of else None,
-        "longest": sentences.longest,
-        "back_off": sentences.back_off,
-        "training": sentences.training,
-        "sha256": {
-            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(folder.iterdir())
-        },
-    }
-    text = json.dumps(config, ensure_ascii=False, indent=1)
-    (folder / CONFIG).write_bytes(f"{text}\n".encode())
+def _words_hash(part: EncoderPart) -> str:
+    """A hash of word vectors, so that others of the same name are not mistaken for them."""
+    return hashlib.sha256(part.words.tobytes() + part.scales.tobytes()).hexdigest()

@@ -103,24 +103,39 @@ class Vocabulary:
                 tokens.append(self.words[number])
         return " ".join(tokens)
 
-    def save(self, path: Path) -> None:
-        """Write `vocabulary.txt`: a word and its count on each line, in the order of the ids."""
+    def pack(self) -> bytes:
+        """The content of `vocabulary.txt`: a word and its count on each line, by id."""
         rows = zip(self.words, self.counts, strict=True)
-        text = "".join(f"{word}\t{count}\n" for word, count in rows)
-        write_whole(path, text.encode("utf-8"))
+        return "".join(f"{word}\t{count}\n" for word, count in rows).encode()
+
+    def save(self, path: Path) -> None:
+        """Write `vocabulary.txt`, all of it or nothing."""
+        write_whole(path, self.pack())
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
         """Read `vocabulary.txt`.
 
         Raises:
-            InputError: The file is missing or is no vocabulary.
+            InputError: The file is missing or is not a vocabulary.
         """
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"cannot be read as a vocabulary ({reason})", path) from error
+            return cls.parse(path.read_bytes(), path)
+        except OSError as error:
+            raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+
+    @classmethod
+    def parse(cls, data: bytes, path: Path) -> Vocabulary:
+        """The vocabulary that `pack` gave; the path is for messages.
+
+        Raises:
+            InputError: This is not a whole vocabulary.
+        """
+        try:
+            # Not `splitlines`: a word may hold one of the rarer line separators.
+            lines = data.decode("utf-8").replace("\r\n", "\n").split("\n")
+        except UnicodeDecodeError as error:
+            raise InputError(f"is not a vocabulary ({error})", path) from error
         words, counts = [], []
         for number, line in enumerate(lines[:-1], 1):
             word, _, count = line.partition("\t")
@@ -129,5 +144,5 @@ class Vocabulary:
             words.append(word)
             counts.append(int(count))
         if tuple(words[:3]) != SPECIAL_TOKENS or lines[-1] or len(set(words)) != len(words):
-            raise InputError("is no whole vocabulary; was it cut short or edited?", path)
+            raise InputError("is not a whole vocabulary; was it cut short or edited?", path)
         return cls(words=tuple(words), counts=tuple(counts))

@@ -7,14 +7,8 @@ import pytest
 from made_context import made_model
 
 from folioreel.errors import ModelFolderError
-from folioreel.models.context_cnn import (
-    CARD,
-    CONFIG,
-    GRAPH,
-    ContextModel,
-    load_context_model,
-    save_context_model,
-)
+from folioreel.models.context_cnn import GRAPH, ContextModel
+from folioreel.models.folders import CARD, CONFIG
 
 
 @pytest.fixture
@@ -33,8 +27,8 @@ def test_scores_are_the_sum_over_the_window(rng):
 
 
 def test_a_saved_model_is_the_same(model, tmp_path, rng):
-    save_context_model(model, tmp_path / "context")
-    loaded = load_context_model(tmp_path / "context")
+    model.save(tmp_path / "context")
+    loaded = ContextModel.load(tmp_path / "context")
     assert (loaded.name, loaded.measures, loaded.halo) == (model.name, model.measures, model.halo)
     assert (loaded.graph, loaded.training, loaded.card) == (model.graph, model.training, model.card)
     planes = rng.random((2, 6, 9)).astype(np.float32)
@@ -44,35 +38,35 @@ def test_a_saved_model_is_the_same(model, tmp_path, rng):
 
 def test_nothing_else_is_replaced(model, tmp_path):
     folder = tmp_path / "context"
-    save_context_model(model, folder)
+    model.save(folder)
     with pytest.raises(ModelFolderError, match="already"):
-        save_context_model(model, folder)
-    save_context_model(model, folder, replace=True)
+        model.save(folder)
+    model.save(folder, replace=True)
     other = tmp_path / "mine"
     other.mkdir()
     (other / "letter.txt").write_text("keep me")
     with pytest.raises(ModelFolderError, match="something else"):
-        save_context_model(model, other, replace=True)
+        model.save(other, replace=True)
     assert (other / "letter.txt").read_text() == "keep me"
 
 
 @pytest.mark.parametrize("name", [GRAPH, CARD])
 def test_damaged_and_missing_files_are_named(model, tmp_path, name):
     folder = tmp_path / "context"
-    save_context_model(model, folder)
+    model.save(folder)
     data = (folder / name).read_bytes()
     (folder / name).write_bytes(data + b"x")
     with pytest.raises(ModelFolderError, match=f"{name} is damaged"):
-        load_context_model(folder)
+        ContextModel.load(folder)
     (folder / name).unlink()
     with pytest.raises(ModelFolderError, match=f"{name} is missing"):
-        load_context_model(folder)
+        ContextModel.load(folder)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "folioreel-sentence-encoder"}, "no context model"),
+        ({"format": "folioreel-sentence-encoder"}, "not a context model"),
         ({"version": 99}, "upgrade"),
         ({"halo": [1]}, "damaged"),
         ({"measures": ["tfidf"]}, "takes 2 measures"),
@@ -80,13 +74,13 @@ def test_damaged_and_missing_files_are_named(model, tmp_path, name):
 )
 def test_a_wrong_config_is_refused(model, tmp_path, changes, message):
     folder = tmp_path / "context"
-    save_context_model(model, folder)
+    model.save(folder)
     config = json.loads((folder / CONFIG).read_text())
     (folder / CONFIG).write_text(json.dumps({**config, **changes}))
     with pytest.raises(ModelFolderError, match=message):
-        load_context_model(folder)
+        ContextModel.load(folder)
 
 
 def test_a_folder_that_is_not_there():
     with pytest.raises(ModelFolderError, match=r"config\.json is missing"):
-        load_context_model("no-such-model")
+        ContextModel.load("no-such-model")

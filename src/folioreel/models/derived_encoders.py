@@ -1,24 +1,25 @@
-"""Vocabulary expansion: words that a model was not trained on, out of other word vectors.
+"""New encoders from existing ones: with more words, or several joined into one.
 
-As in the skip-thoughts paper, to which the paper's section 4.1 points: an un-regularised linear
-regression from the other space to the model's, fitted on the words that both know, gives a vector
-to every word of the other space. It has a constant term, as in the published code; words that the
-model knows keep their own vectors.
+`expand_vocabulary` adds words that a model was not trained on, from other word vectors. As in the
+skip-thoughts paper, to which the paper's section 4.1 points: an unregularised linear regression
+from the other space to the model's, fitted on the words that both know, gives a vector to every
+word of the other space. It has a constant term, as in the published code; words that the model
+knows keep their own vectors. `combine_encoders` makes combine-skip out of uni- and bi-skip.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.errors import InputError
-from folioreel.models.store import EncoderModel, EncoderPart
+from folioreel.errors import ConfigError, InputError
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary, training_tokens
+from folioreel.models.word_encoder import EncoderModel, EncoderPart
 from folioreel.models.word_vectors import WordVector, WordVectors, open_word_vectors
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -239,3 +240,50 @@ def _card(note: dict[str, float]) -> str:
         f"held-out tenth the mapped vectors have a mean cosine of {note['held_out_cosine']} "
         "with the true ones."
     )
+
+
+def combine_encoders(models: Sequence[EncoderModel], name: str) -> EncoderModel:
+    """One encoder that concatenates the vectors of several: uni- and bi-skip give combine-skip.
+
+    Args:
+        models: Encoders with one vocabulary, in the order of their vectors.
+        name: The name of the new encoder.
+
+    Raises:
+        ConfigError: They cut or read sentences differently, or two have a part of the same name.
+    """
+    if len(models) < 2:
+        raise ValueError("it takes two encoders or more to combine")
+    first = models[0]
+    for model in models[1:]:
+        if model.vocabulary.words != first.vocabulary.words:
+            raise ConfigError(
+                f"{first.name} and {model.name} know different words ({len(first.vocabulary):,} "
+                f"and {len(model.vocabulary):,}); combine encoders of one vocabulary"
+            )
+        for setting in ("longest", "normalize", "back_off"):
+            ours, theirs = getattr(first, setting), getattr(model, setting)
+            if ours != theirs:
+                raise ConfigError(
+                    f"{first.name} and {model.name} differ in {setting} ({ours} and {theirs}); "
+                    "combine encoders that read sentences alike"
+                )
+    parts = tuple(part for model in models for part in model.parts)
+    names = [part.name for part in parts]
+    twice = next((part for part in names if names.count(part) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"two of the encoders have a part {twice}; combine different ones")
+    # Parts of one built-in model come with one card and one account of their training.
+    cards = dict.fromkeys(model.card.strip() for model in models)
+    return replace(
+        first,
+        name=name,
+        parts=parts,
+        training={"combined": [{"name": m.name, "training": m.training} for m in models]},
+        card="\n\n".join([f"# {name}\n\nThe vectors of {_listed(models)}, joined.", *cards]) + "\n",
+    )
+
+
+def _listed(models: Sequence[EncoderModel]) -> str:
+    names = [model.name for model in models]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,4 +1,4 @@
-"""The folder of an encoder: what is written comes back, and nothing damaged is ever read."""
+"""Model folders, by the example of an encoder: what is written comes back, damage is noticed."""
 
 import json
 from dataclasses import replace
@@ -9,9 +9,9 @@ import pytest
 from made_encoders import made_model
 
 from folioreel.errors import ModelFolderError
-from folioreel.models import folders, store
+from folioreel.models import folders
 from folioreel.models.folders import builtin_folder
-from folioreel.models.store import EncoderPart, builtin_names, load_encoder_model, save_encoder
+from folioreel.models.word_encoder import FORMAT, EncoderModel, EncoderPart
 
 FILES = ("README.md", "bi-skip.onnx", "uni-skip.onnx", "vocabulary.txt", "words.safetensors")
 
@@ -23,7 +23,7 @@ def model():
 
 @pytest.fixture
 def folder(model, tmp_path):
-    save_encoder(model, tmp_path / "encoder")
+    model.save(tmp_path / "encoder")
     return tmp_path / "encoder"
 
 
@@ -34,7 +34,7 @@ def edit_config(folder, **changes):
 
 
 def test_what_is_written_comes_back(model, folder):
-    found = load_encoder_model(folder)
+    found = EncoderModel.load(folder)
     for name in ("name", "vocabulary", "longest", "normalize", "training", "card"):
         assert getattr(found, name) == getattr(model, name)
     for part, expected in zip(found.parts, model.parts, strict=True):
@@ -61,21 +61,21 @@ def test_damage(folder, name):
     data[len(data) // 2] ^= 1
     (folder / name).write_bytes(data)
     with pytest.raises(ModelFolderError, match=f"{name} is damaged; copy the folder again"):
-        load_encoder_model(folder)
+        EncoderModel.load(folder)
 
 
 @pytest.mark.parametrize("name", [*FILES, "config.json"])
 def test_missing_files(folder, name):
     (folder / name).unlink()
     with pytest.raises(ModelFolderError, match=f"{name} is missing; copy the folder again"):
-        load_encoder_model(folder)
+        EncoderModel.load(folder)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"version": 2}, "pip install --upgrade folioreel"),
-        ({"format": "folioreel-alignment"}, "is no sentence encoder"),
+        ({"format": "folioreel-alignment"}, "is not a sentence encoder"),
         ({"parts": []}, "config.json is damaged"),
         ({"parts": [{"name": "../uni-skip"}]}, "config.json is damaged"),
         ({"parts": 3}, "config.json is damaged"),
@@ -86,7 +86,7 @@ def test_missing_files(folder, name):
 def test_configs_that_are_refused(folder, changes, message):
     edit_config(folder, **changes)
     with pytest.raises(ModelFolderError, match=message) as caught:
-        load_encoder_model(folder)
+        EncoderModel.load(folder)
     assert "\n" not in str(caught.value)
 
 
@@ -94,16 +94,16 @@ def test_a_config_cut_short(folder):
     path = folder / "config.json"
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ModelFolderError, match=r"config.json is damaged"):
-        load_encoder_model(folder)
+        EncoderModel.load(folder)
 
 
 def test_an_encoder_is_replaced_only_when_asked(model, folder):
     changed = replace(model, longest=3)
-    with pytest.raises(ModelFolderError, match="holds a sentence encoder already"):
-        save_encoder(changed, folder)
-    assert load_encoder_model(folder).longest == 12
-    save_encoder(changed, folder, replace=True)
-    assert load_encoder_model(folder).longest == 3
+    with pytest.raises(ModelFolderError, match="already holds a sentence encoder"):
+        changed.save(folder)
+    assert EncoderModel.load(folder).longest == 12
+    changed.save(folder, replace=True)
+    assert EncoderModel.load(folder).longest == 3
     assert [path.name for path in folder.parent.iterdir()] == ["encoder"]
 
 
@@ -115,19 +115,23 @@ def test_other_folders_are_never_replaced(model, tmp_path, config):
     if config is not None:
         (theirs / "config.json").write_text(config)
     with pytest.raises(ModelFolderError, match="choose another name"):
-        save_encoder(model, theirs, replace=True)
+        model.save(theirs, replace=True)
     assert (theirs / "diary.txt").read_text() == "dear diary"
 
 
 def test_a_run_that_is_stopped_leaves_the_old_encoder(model, folder, monkeypatch):
-    def stop(part):
-        raise KeyboardInterrupt
+    write = Path.write_bytes
 
-    monkeypatch.setattr(store, "part_units", stop)
+    def stop(path, data):
+        if path.name == "uni-skip.onnx":  # there are others before it
+            raise KeyboardInterrupt
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", stop)
     for target in (folder, folder.with_name("new")):
         with pytest.raises(KeyboardInterrupt):
-            save_encoder(replace(model, longest=3), target, replace=True)
-    assert load_encoder_model(folder).longest == 12
+            replace(model, longest=3).save(target, replace=True)
+    assert EncoderModel.load(folder).longest == 12
     assert [path.name for path in folder.parent.iterdir()] == ["encoder"]
 
 
@@ -141,8 +145,8 @@ def test_a_rename_that_fails_leaves_the_old_encoder(model, folder, monkeypatch):
 
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(ModelFolderError, match="No space left"):
-        save_encoder(replace(model, longest=3), folder, replace=True)
-    assert load_encoder_model(folder).longest == 12
+        replace(model, longest=3).save(folder, replace=True)
+    assert EncoderModel.load(folder).longest == 12
     assert [path.name for path in folder.parent.iterdir()] == ["encoder"]
 
 
@@ -150,7 +154,7 @@ def test_what_a_killed_run_left_is_written_over(model, tmp_path):
     left = tmp_path / ".encoder.part"
     left.mkdir()
     (left / "stray.onnx").write_bytes(b"half")
-    save_encoder(model, tmp_path / "encoder")
+    model.save(tmp_path / "encoder")
     assert not left.exists()
     assert not (tmp_path / "encoder" / "stray.onnx").exists()
 
@@ -158,7 +162,7 @@ def test_what_a_killed_run_left_is_written_over(model, tmp_path):
 def test_a_folder_that_cannot_be_written(model, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ModelFolderError, match="cannot be written"):
-        save_encoder(model, tmp_path / "file" / "encoder")
+        model.save(tmp_path / "file" / "encoder")
 
 
 def test_parts_that_do_not_fit(model):
@@ -176,10 +180,10 @@ def test_parts_that_do_not_fit(model):
 
 def test_built_in_models(model, tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "DATA", tmp_path)
-    assert builtin_names() == ()
-    save_encoder(model, builtin_folder("skip-thought"))
-    save_encoder(model, builtin_folder("student"))
-    assert builtin_names() == ("skip-thought", "student")
+    assert FORMAT.shipped() == ()
+    model.save(builtin_folder("skip-thought"))
+    model.save(builtin_folder("student"))
+    assert FORMAT.shipped() == ("skip-thought", "student")
     (builtin_folder("student") / "vocabulary.txt").unlink()
     with pytest.raises(ModelFolderError, match="pip install --force-reinstall folioreel"):
-        load_encoder_model(builtin_folder("student"))
+        EncoderModel.load("student")

@@ -1,0 +1,263 @@
+"""Sentence encoders over word vectors: skip-thoughts (paper, section 4.1) and the student.
+
+A skip-thought encoder reads word vectors with a recurrent network; the state after the last word
+is the vector of the sentence. A uni- and a bidirectional one side by side are the paper's
+combine-skip. `EncoderModel` is such an encoder as stored in a folder, `WordEncoder` runs it with
+NumPy and ONNX Runtime.
+
+The folder: `<part>.onnx`, the graph of each part; `words.safetensors`, their word vectors;
+`vocabulary.txt`. The word vectors stay outside the graphs so that words can be added to them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from folioreel import __version__
+from folioreel.errors import ModelFolderError
+from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFormat
+from folioreel.models.inference import encode_in_batches, open_session, unit_rows
+from folioreel.models.unknown_words import known_tokens
+from folioreel.models.vocabulary import PADDING, UNKNOWN, Vocabulary, training_tokens
+from folioreel.progress import ProgressCallback, ignore_progress
+
+FORMAT = ModelFormat(name="folioreel-sentence-encoder", version=1, what="sentence encoder")
+WORDS = "words.safetensors"
+
+# Part names are file names, and come from a config.json that anybody may have written.
+_PART_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+# Sentences per run of the graph: 8 to 32 measured equally fast, larger batches slower.
+_BATCH_SIZE = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EncoderPart:
+    """One graph from word vectors to sentence vectors, with its table of word vectors."""
+
+    name: str
+    graph: bytes
+    """ONNX: `words` (T, B, word_units) and `lengths` (B,) give `vectors` (B, units)."""
+    words: NDArray[np.int8]
+    """(V, word_units); a row times its scale is the vector of a word."""
+    scales: NDArray[np.float32]
+    """(V,)."""
+
+    def __post_init__(self) -> None:
+        """Check that the tables fit together."""
+        if not _PART_NAME.fullmatch(self.name):
+            raise ValueError(f"{self.name!r} should be lower-case letters, digits and hyphens")
+        if self.words.dtype != np.int8 or self.words.ndim != 2:
+            raise ValueError(f"the words of {self.name} should be a table of bytes")
+        if self.scales.dtype != np.float32 or self.scales.shape != self.words.shape[:1]:
+            raise ValueError(f"{self.name} needs one float32 scale for each word")
+
+    @property
+    def word_units(self) -> int:
+        """The length of a word vector."""
+        return int(self.words.shape[1])
+
+    @property
+    def units(self) -> int:
+        """The length of a sentence vector, as the graph declares it."""
+        return int(open_session(self.graph).get_outputs()[0].shape[1])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EncoderModel:
+    """A sentence encoder as it is stored; its vectors are those of its parts, concatenated."""
+
+    name: str
+    vocabulary: Vocabulary
+    parts: tuple[EncoderPart, ...]
+    longest: int
+    """Sentences are cut after this many words."""
+    normalize: bool
+    """Whether the vector of each part is scaled to unit length before they are concatenated."""
+    back_off: bool = False
+    """Whether an unknown word is replaced by a known variant of it (`known_tokens`)."""
+    training: dict[str, Any]
+    """How it was trained: settings, data, figures."""
+    card: str
+    """What it is, what it was trained on and how well it does, in Markdown."""
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit the vocabulary and have different names."""
+        names = [part.name for part in self.parts]
+        if not names or len(set(names)) < len(names) or self.longest < 1:
+            raise ValueError("an encoder needs parts with distinct names, and longest above 0")
+        for part in self.parts:
+            if len(part.words) != len(self.vocabulary):
+                raise ValueError(
+                    f"{part.name} has {len(part.words)} words, its vocabulary"
+                    f" {len(self.vocabulary)}"
+                )
+
+    @classmethod
+    def load(cls, name_or_folder: str | Path) -> EncoderModel:
+        """The shipped encoder of this name, or the one in a folder.
+
+        Raises:
+            ModelFolderError: It is missing, damaged, of a newer version, or something else.
+        """
+        with FORMAT.open(name_or_folder) as folder:
+            config = folder.config
+            names = [str(part["name"]) for part in config["parts"]]
+            if not all(map(_PART_NAME.fullmatch, names)):
+                raise ValueError(f"parts are called {', '.join(names)}")
+            tables = folder.arrays(WORDS)
+            return cls(
+                name=str(config["name"]),
+                vocabulary=folder.vocabulary(),
+                parts=tuple(
+                    EncoderPart(
+                        name=name,
+                        graph=folder.read(f"{name}.onnx"),
+                        words=tables[f"{name}.words"],
+                        scales=tables[f"{name}.scales"],
+                    )
+                    for name in names
+                ),
+                longest=int(config["longest"]),
+                normalize=bool(config["normalize"]),
+                back_off=bool(config["back_off"]),
+                training=dict(config["training"]),
+                card=folder.card,
+            )
+
+    def save(self, folder: Path, *, replace: bool = False) -> None:
+        """Write a model folder; `replace` an encoder that is there, but never anything else.
+
+        Raises:
+            ModelFolderError: The path is taken, or cannot be written.
+        """
+        config = {
+            "name": self.name,
+            "longest": self.longest,
+            "normalize": self.normalize,
+            "back_off": self.back_off,
+            "parts": [
+                {"name": part.name, "units": part.units, "word_units": part.word_units}
+                for part in self.parts
+            ],
+            "training": self.training,
+        }
+        files: dict[str, Content] = {
+            **{f"{part.name}.onnx": part.graph for part in self.parts},
+            WORDS: word_tables(self.parts),
+            VOCABULARY: self.vocabulary,
+            CARD: self.card,
+        }
+        FORMAT.save(folder, config, files, replace=replace)
+
+
+def word_tables(parts: Iterable[EncoderPart]) -> dict[str, NDArray[Any]]:
+    """The word vectors of some parts, as they are stored."""
+    tables: dict[str, NDArray[Any]] = {}
+    for part in parts:
+        tables |= {f"{part.name}.words": part.words, f"{part.name}.scales": part.scales}
+    return tables
+
+
+class WordEncoder:
+    """Runs an `EncoderModel` (a `SentenceEncoder`)."""
+
+    def __init__(self, model: EncoderModel) -> None:
+        """Open the graphs.
+
+        Raises:
+            ModelFolderError: A graph cannot be read, or does not fit its word vectors.
+        """
+        self.name = model.name
+        self._model = model
+        self._parts = [_OpenPart(part) for part in model.parts]
+        self.units = sum(part.units for part in self._parts)
+        self.fingerprint = _fingerprint(model)
+
+    def encode(
+        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """The vector of each text, zeros for one without words: (N, units)."""
+        sentences = [self.word_ids(text) for text in texts]
+        vectors = np.zeros((len(texts), self.units), dtype=np.float32)
+
+        def encode_batch(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+            ids, lengths = _pad([sentences[number] for number in numbers])
+            found = [part.run(ids, lengths) for part in self._parts]
+            if self._model.normalize:
+                found = [unit_rows(part) for part in found]
+            return np.concatenate(found, axis=1)
+
+        lengths = [len(ids) for ids in sentences]
+        encode_in_batches(encode_batch, lengths, vectors, _BATCH_SIZE, progress)
+        return vectors
+
+    def word_ids(self, text: str) -> list[int]:
+        """The ids of the words that are read."""
+        vocabulary = self._model.vocabulary
+        tokens = training_tokens(text)
+        if self._model.back_off:
+            tokens = known_tokens(tokens, vocabulary)
+        ids = vocabulary.ids
+        return [ids.get(token, UNKNOWN) for token in tokens[: self._model.longest]]
+
+
+class _OpenPart:
+    """A part with its graph opened."""
+
+    def __init__(self, part: EncoderPart) -> None:
+        self._words = part.words
+        self._scales = part.scales
+        self._session = open_session(part.graph)
+        given = {value.name: value.shape for value in self._session.get_inputs()}
+        if set(given) != {"words", "lengths"} or given["words"][2] != part.word_units:
+            raise ModelFolderError(f"the graph of {part.name} does not fit its word vectors")
+        self.units = int(self._session.get_outputs()[0].shape[1])
+
+    def run(self, ids: NDArray[np.int64], lengths: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The vectors of sentences given as word ids: (T, B) → (B, units)."""
+        scales = np.where(ids == PADDING, np.float32(0), self._scales[ids])  # (T, B)
+        words = self._words[ids] * scales[..., None]  # (T, B, word_units)
+        found: NDArray[np.float32] = self._session.run(
+            ["vectors"], {"words": words, "lengths": lengths}
+        )[0]
+        return found
+
+
+def _pad(sentences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Ids with padding at the end, (T, B), and the lengths, (B,)."""
+    lengths = np.array([len(ids) for ids in sentences], dtype=np.int32)
+    padded = np.full((int(lengths.max()), len(sentences)), PADDING, dtype=np.int64)
+    for column, ids in enumerate(sentences):
+        padded[: len(ids), column] = ids
+    return padded, lengths
+
+
+def _fingerprint(model: EncoderModel) -> str:
+    # The version is part of it because the tokenizer is code, not data: it may change with one.
+    settings = (__version__, model.longest, model.normalize, model.back_off)
+    pieces = [repr(settings).encode(), *map(text_bytes, model.vocabulary.words)]
+    for part in model.parts:
+        pieces += [part.graph, part.words.tobytes(), part.scales.tobytes()]
+    return hash_pieces(pieces)
+
+
+def hash_pieces(pieces: Iterable[bytes]) -> str:
+    """One hash over all pieces and their lengths, so that `ab, c` differs from `a, bc`."""
+    total = hashlib.sha256()
+    for piece in pieces:
+        total.update(len(piece).to_bytes(8, "little"))
+        total.update(piece)
+    return total.hexdigest()
+
+
+def text_bytes(text: str) -> bytes:
+    """A text's bytes, even where a damaged file left half a surrogate pair in it."""
+    return text.encode("utf-8", "surrogatepass")
