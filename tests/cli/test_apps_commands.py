@@ -83,10 +83,10 @@ def test_describe_writes_frames(aligned, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ([], 2, "give one of --at"),
-        (["--at", "1:00", "--shot", "1"], 2, "give one of --at"),
-        (["--at", "noon"], 2, "is no time"),
-        (["--range", "1:00"], 2, "is no range"),
+        ([], 2, "choose exactly one of --at"),
+        (["--at", "1:00", "--shot", "1"], 2, "choose exactly one of --at"),
+        (["--at", "noon"], 2, "is not a time"),
+        (["--range", "1:00"], 2, "is not a range"),
         (["--at", "9:00:00"], 1, "is not in the film"),
         (["--shot", "1"], 1, "no shots"),
         (["--passage", "99999"], 1, "no sentence stands on line 99999"),
@@ -114,15 +114,15 @@ def test_retrieve(tmp_path):
     lines = result.stdout.splitlines()
     assert lines[1].split()[:2] == ["sixty-one.txt", "100.0"]
     assert lines[2].split()[0] == "other.txt"
-    assert lines[-1] == "made from sixty-one.txt (2 of 2 books were aligned in full)"
-    assert "1 left out:\n  broken.epub: " in result.stderr
+    assert lines[-1] == "made from sixty-one.txt (2 of 2 books were aligned)"
+    assert "skipped 1 file:\n  broken.epub: " in result.stderr
     rows = json.loads(run("retrieve", FILM, *options, "--json").stdout)
     assert [row["book"] for row in rows] == ["sixty-one.txt", "other.txt"]
     assert rows[0]["score"] == 100
     (tmp_path / "sixty-one.txt").unlink()
     gone = run("retrieve", FILM, *options)
     assert gone.exit_code == 0
-    assert "the film's book is not there" in gone.stdout
+    assert "the film's book is probably not in the folder" in gone.stdout
 
 
 def test_retrieve_from_nothing(tmp_path):

@@ -34,7 +34,7 @@ def test_pictures_go_on_without_one_that_is_none(folder, picture, tmp_path):
     (story,) = json.loads(result.stdout)
     assert story["picture"] == str(picture)
     assert set(story["passages"][0]) >= {"book", "path", "before", "sentence", "after"}
-    assert "1 left out:" in result.stderr
+    assert "skipped 1 file:" in result.stderr
     assert "notes.jpg: is no picture" in result.stderr
     assert page.read_text(encoding="utf-8").count("<article>") == 1
     again = run(picture, "--books", folder, "--out", page)
@@ -54,8 +54,8 @@ def test_a_caption_alone(folder):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ([], 2, "give a picture, or --caption"),
-        (["a.jpg", "b.jpg", "--caption", "A dog."], 2, "tells one picture"),
+        ([], 2, "give at least one image, or --caption"),
+        (["a.jpg", "b.jpg", "--caption", "A dog."], 2, "describes one image"),
         (["gone.jpg"], 1, "gone.jpg: cannot be read"),
         (["--caption", "A dog.", "--count", "0"], 1, "count must be"),
         (["--caption", "A dog.", "--encoder", "none-such"], 1, "unknown sentence encoder"),

@@ -95,7 +95,7 @@ def test_excluded_books_stay_out(library, tmp_path):
     )
     assert result.exit_code == 0, result.output
     assert "  shelf/novel-02.txt: like judged/novel-02.txt (" in result.stdout
-    assert "judged/broken.pdf: not kept out" in result.stderr
+    assert "judged/broken.pdf: could not be excluded" in result.stderr
 
 
 def test_stats_are_the_papers_table(built):
@@ -138,9 +138,9 @@ def test_out_is_something_else(library, tmp_path):
 
 def test_out_inside_the_books(library):
     inside = library / "shelf" / "corpus"
-    assert_one_line(run("corpus", "build", library, "--out", inside), "lies inside", "--out")
+    assert_one_line(run("corpus", "build", library, "--out", inside), "is inside", "--out")
     assert not inside.exists()
-    assert_one_line(run("corpus", "build", library, "--out", library), "lies inside")
+    assert_one_line(run("corpus", "build", library, "--out", library), "is inside")
 
 
 def test_out_cannot_be_written(library, tmp_path):

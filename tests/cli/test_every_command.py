@@ -1,4 +1,4 @@
-"""Every command says in its help what it does, with an example, and the docs speak of it."""
+"""Every command says in its help what it does, with examples, and the docs cover it."""
 
 import re
 import shlex
@@ -49,13 +49,33 @@ def test_all_commands_are_there():
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_the_help_has_an_example(words):
+def test_the_help_explains_every_option_and_has_two_examples(words):
     text = help_of(words, COMMANDS[words])
-    assert f"\n  folioreel {' '.join(words)}" in text
+    assert text.count(f"\n  folioreel {' '.join(words)}") >= 2
     assert "\\b" not in text
     for parameter in COMMANDS[words].params:
-        if isinstance(parameter, click.Option) and parameter.name not in NEEDS_NO_HELP:
+        if isinstance(parameter, click.Option):
             assert parameter.help, f"{words} {parameter.name}"
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_no_summary_is_cut(width):
+    """The whole first sentence of each command is in its group's list, however it is wrapped."""
+    for words, group in {(): main, **COMMANDS}.items():
+        if not isinstance(group, click.Group):
+            continue
+        context = click.Context(group, info_name=" ".join(words), terminal_width=width)
+        listed = " ".join(group.get_help(context).split())
+        assert "…" not in listed
+        for name, command in group.commands.items():
+            summary = " ".join((command.help or "").split("\n\n")[0].split())
+            first, _, _ = summary.partition(". ")
+            assert f"{name} {first}" in listed
+
+
+def test_the_main_job_is_listed_first():
+    assert next(iter(main.commands)) == "align"
+    assert {name for names in main.sections.values() for name in names} == set(main.commands)
 
 
 def examples():

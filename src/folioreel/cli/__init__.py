@@ -1,7 +1,7 @@
 """The command line: parse, call one public function, print; notes and progress go to stderr.
 
-One module for each kind of command. They import what is heavy inside the commands, so that
-`folioreel --help` is there at once.
+Each module holds one kind of command. Heavy imports happen inside the commands, so that
+`folioreel --help` answers at once.
 """
 
 from __future__ import annotations
@@ -12,62 +12,55 @@ from typing import Any
 import click
 
 from folioreel import __version__
-from folioreel.cli import (
-    align,
-    books,
-    caption,
-    corpus,
-    describe,
-    evaluate,
-    train,
-    train_visual,
-    view,
-)
+from folioreel.cli.align import align, align_many, demo, inspect
+from folioreel.cli.books import borrow, caption, retrieve
+from folioreel.cli.corpus import corpus
+from folioreel.cli.describe import describe
+from folioreel.cli.evaluate import evaluate
+from folioreel.cli.options import CommandGroup
 from folioreel.cli.output import show_error
+from folioreel.cli.train import train
+from folioreel.cli.train_visual import caption as train_caption
+from folioreel.cli.train_visual import visual as train_visual
+from folioreel.cli.view import view
 from folioreel.errors import FolioReelError
 
 
-class _Commands(click.Group):
-    """Turns our errors into one line on stderr and exit code 1."""
+class _Main(CommandGroup):
+    """Turns our errors into one line on stderr and exit code 1; click exits with 2 on misuse."""
 
-    def invoke(self, context: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(context)
+            return super().invoke(ctx)
         except FolioReelError as error:
             show_error(str(error))
-            sys.exit(1)
         except BrokenPipeError:
-            sys.stderr.close()  # the reader of our output has gone: `folioreel … | head`
-            sys.exit(1)
+            sys.stderr.close()  # nobody reads our output any more, as in `folioreel … | head`
         except OSError as error:
-            show_error(f"{error}; check that file and the disk")
-            sys.exit(1)
+            # Not "[Errno 13] Permission denied: 'x'", as Python would say it.
+            where = f"{error.filename}: " if error.filename else ""
+            show_error(f"{where}{error.strerror or error}")
+        sys.exit(1)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="folioreel")
 def main() -> None:
     """Align a film with the book it was made from.
 
-    For every moment of the film: the sentence of the book that it renders, how sure that is, or
-    that it is not in the book.
+    For every moment of the film, folioreel finds the sentence of the book that it shows, and how
+    likely that is, or says that the moment is not in the book.
+
+    \b
+    folioreel demo
+    folioreel align novel.epub film.mkv --out result
+    folioreel view result
     """
 
 
-for _command in (
-    align.align,
-    align.align_many,
-    align.demo,
-    align.inspect,
-    books.borrow,
-    books.retrieve,
-    caption.caption,
-    describe.describe,
-    corpus.corpus,
-    evaluate.evaluate,
-    train.train,
-    view.view,
-):
-    main.add_command(_command)
-for _command in (train_visual.visual, train_visual.caption):
-    train.train.add_command(_command)
+for _command in (train_visual, train_caption):
+    train.add_command(_command)
+main.add_section("Align", align, align_many, demo, inspect)
+main.add_section("Explore an alignment", view, describe)
+main.add_section("Search many books", retrieve, borrow, caption, corpus)
+main.add_section("Research", evaluate, train)

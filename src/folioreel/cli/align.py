@@ -15,6 +15,7 @@ from folioreel.cli.options import (
     force_option,
     json_option,
     load_aligner,
+    out_option,
     preset_option,
     workers_option,
 )
@@ -144,7 +145,7 @@ def align_many(
 
 
 @click.command()
-@click.option("--out", type=FILE, default=Path("folioreel-demo"), show_default=True)
+@out_option("Folder for the results.", default=Path("folioreel-demo"), show_default=True)
 @force_option
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def demo(out: Path, force: bool, as_json: bool) -> None:

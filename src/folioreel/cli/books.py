@@ -1,15 +1,26 @@
-"""`retrieve` and `borrow`: one film and many books."""
+"""`retrieve`, `borrow` and `caption`: a film or pictures, and many books."""
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import FILE, engine_option, json_option, workers_option
+from folioreel.cli.options import (
+    FILE,
+    books_option,
+    count_option,
+    engine_option,
+    force_option,
+    json_option,
+    make_encoder_option,
+    out_option,
+    shortlist_option,
+    subtitles_option,
+    workers_option,
+)
 from folioreel.cli.output import (
     ProgressBars,
     resumable,
@@ -17,66 +28,49 @@ from folioreel.cli.output import (
     show_json,
     show_line,
     show_notes,
+    show_passage,
     show_table,
+    show_written,
 )
+from folioreel.times import format_clock
 
 if TYPE_CHECKING:
     from folioreel.apps.borrow import Loan
+    from folioreel.apps.caption import Story
     from folioreel.apps.retrieve import Retrieval
-    from folioreel.engines.batch import EngineName
 
-_WIDTH = 88
-
-books_option = click.option(
-    "--books",
-    type=FILE,
-    required=True,
-    metavar="DIR",
-    help="A folder of books, also in folders and archives below it.",
-)
-subtitles_option = click.option(
-    "--subtitles", metavar="FILE|TRACK|LANGUAGE", help="Which subtitles to take."
-)
+_KEPT = "the books read so far"
+_library_option = books_option("Folder of books; subfolders and archives are searched, too.")
 
 
 @click.command()
 @click.argument("film", type=FILE)
-@books_option
+@_library_option
 @subtitles_option
-@click.option(
-    "--shortlist",
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many books, the likeliest by words and names, are aligned in full.",
-)
+@shortlist_option
 @engine_option
 @workers_option
 @json_option
 def retrieve(
-    film: Path,
-    books: Path,
-    subtitles: str | None,
-    shortlist: int,
-    engine: EngineName,
-    workers: int | None,
-    as_json: bool,
+    film: Path, books: Path, subtitles: str | None, as_json: bool, **settings: Any
 ) -> None:
-    """Find the book in a folder that FILM (a video, or a subtitle file alone) is made from.
+    """Find the book that a film was made from.
+
+    FILM is a video or a subtitle file. Every book in the folder is compared with it by words and
+    names; the most similar ones are then aligned with the film and ranked by how well they fit.
 
     \b
     folioreel retrieve film.srt --books library/
     folioreel retrieve film.mkv --books library/ --shortlist 30 --json
     """
-    from folioreel.apps.retrieve import RetrieveConfig
-    from folioreel.apps.retrieve import retrieve as find_book
+    from folioreel.apps import retrieve as app
     from folioreel.ingest.film import load_film
 
-    config = RetrieveConfig(shortlist=shortlist, engine=engine, workers=workers)
-    with resumable("the books read so far"), ProgressBars() as progress:
+    config = app.RetrieveConfig(**settings)
+    with resumable(_KEPT), ProgressBars() as progress:
         read_film = load_film(film, subtitles=subtitles, shots=False)
         show_notes(film, read_film.notes)
-        retrieval = find_book(read_film, books, config, progress)
+        retrieval = app.retrieve(read_film, books, config, progress)
     if as_json:
         show_json([asdict(candidate) for candidate in retrieval.candidates])
     else:
@@ -86,23 +80,17 @@ def retrieve(
 
 @click.command()
 @click.argument("film", type=FILE)
-@books_option
+@_library_option
 @subtitles_option
-@click.option(
-    "--shortlist",
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many books, the likeliest by words and names, lend their lines.",
-)
+@shortlist_option
 @click.option(
     "--without",
     multiple=True,
     metavar="PATH",
-    help="A book in the folder to leave out, such as the film's own; may be given again.",
+    help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
-@click.option("--count", default=20, show_default=True, metavar="N", help="Show the best N.")
-@click.option("--no-pictures", is_flag=True, help="Do not decode the video: dialogue alone.")
+@count_option(20, "Number of passages to show, the best ones.")
+@click.option("--no-pictures", is_flag=True, help="Do not decode the video; use the dialogue only.")
 @engine_option
 @workers_option
 @json_option
@@ -110,28 +98,26 @@ def borrow(
     film: Path,
     books: Path,
     subtitles: str | None,
-    shortlist: int,
-    without: tuple[str, ...],
     count: int,
     no_pictures: bool,
-    engine: EngineName,
-    workers: int | None,
     as_json: bool,
+    **settings: Any,
 ) -> None:
-    """Tell FILM with passages of other books, none of them twice.
+    """Retell a film with passages from other books.
+
+    FILM is a video or a subtitle file. No passage is used twice.
 
     \b
     folioreel borrow film.mkv --books library/
     folioreel borrow film.srt --books library/ --without novel.epub --count 50 --json
     """
     from folioreel.alignment.aligner import Aligner
-    from folioreel.apps.borrow import BorrowConfig
-    from folioreel.apps.borrow import borrow as find_loans
+    from folioreel.apps import borrow as app
     from folioreel.ingest.film import load_film
 
     aligner = Aligner.load()
-    config = BorrowConfig(shortlist=shortlist, without=without, engine=engine, workers=workers)
-    with resumable("the books read so far"), ProgressBars() as progress:
+    config = app.BorrowConfig(**settings)
+    with resumable(_KEPT), ProgressBars() as progress:
         read_film = load_film(
             film,
             subtitles=subtitles,
@@ -140,7 +126,7 @@ def borrow(
             encoder=None if no_pictures else aligner.frame_features(),
         )
         show_notes(film, read_film.notes)
-        borrowing = find_loans(read_film, books, config, progress, aligner)
+        borrowing = app.borrow(read_film, books, config, progress, aligner)
     loans = borrowing.best(count)
     if as_json:
         show_json([asdict(loan) for loan in loans])
@@ -150,13 +136,76 @@ def borrow(
     show_failures(borrowing.failures)
 
 
-def _show_loan(loan: Loan) -> None:
-    from folioreel.times import format_clock
+@click.command()
+@click.argument("images", metavar="[IMAGE]...", nargs=-1, type=FILE)
+@books_option("An indexed corpus, or a folder of books.")
+@click.option(
+    "--caption",
+    "text",
+    metavar="TEXT",
+    help="Use this caption instead of a generated one; IMAGE is then optional.",
+)
+@make_encoder_option("Sentence encoder (default: the one the corpus was indexed with, or student).")
+@click.option(
+    "--nearest",
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Number of nearest sentences to rank by the words they share with the caption.",
+)
+@count_option(1, "Number of passages per image.")
+@click.option(
+    "--style-shift",
+    is_flag=True,
+    help="Shift caption vectors from the style of captions to the style of the books.",
+)
+@out_option("Also write a web page with the images and passages.", metavar="FILE.html")
+@force_option
+@workers_option
+@json_option
+def caption(
+    images: tuple[Path, ...],
+    books: Path,
+    text: str | None,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Find a book passage for each image.
 
-    place = ", ".join(filter(None, (loan.book, loan.passage.chapter, loan.passage.place)))
-    show_line(f"{format_clock(loan.start_s)}  {loan.said or '(nobody speaks)'}")
-    show_line(textwrap.indent(textwrap.fill(loan.passage.text, _WIDTH), "> "))
-    show_line(f"  {place} (score {loan.score:.1f})\n")
+    A caption is generated for each IMAGE, and the most similar sentence of the books is printed
+    with the two sentences before and after it.
+
+    \b
+    folioreel caption dog.jpg --books library/
+    folioreel caption *.jpg --books corpus --style-shift --out gallery.html
+    folioreel caption --caption "A man waits in the rain." --books library/ --count 3 --json
+    """
+    from folioreel.apps.caption import CaptionConfig, tell_pictures
+    from folioreel.apps.gallery import write_gallery
+    from folioreel.files import check_output_file
+
+    if not images and text is None:
+        raise click.UsageError("give at least one image, or --caption")
+    if text is not None and len(images) > 1:
+        raise click.UsageError("--caption describes one image; run the others separately")
+    config = CaptionConfig(**settings)
+    if out is not None:
+        check_output_file(out, force=force)
+    with resumable(_KEPT), ProgressBars() as progress:
+        captions = () if text is None else (text,)
+        telling = tell_pictures(images, books, config, progress, captions=captions)
+    if out is not None:
+        write_gallery(telling, out, force=force)
+    if as_json:
+        show_json([story.to_dict() for story in telling.stories])
+    else:
+        for story in telling.stories:
+            _show_story(story)
+        if out is not None:
+            show_written(out)
+    show_failures(telling.failures)
 
 
 def _show_retrieval(retrieval: Retrieval) -> None:
@@ -171,13 +220,33 @@ def _show_retrieval(retrieval: Retrieval) -> None:
             for candidate in retrieval.candidates
         ]
     )
-    tried = f"{len(retrieval.candidates)} of {retrieval.books} books were aligned in full"
+    aligned = f"{len(retrieval.candidates)} of {retrieval.books} books were aligned"
     names = " and ".join(candidate.book for candidate in retrieval.found)
     if names:
-        show_line(f"\nmade from {names} ({tried})")
+        show_line(f"\nmade from {names} ({aligned})")
     else:
-        best = retrieval.candidates[0].p_value
+        chance = f"{retrieval.candidates[0].p_value:.2g}"
         show_line(
-            f"\nthe film's book is not there: a wrong book scores like the best one here with a "
-            f"chance of {best:.2g} ({tried})"
+            "\nthe film's book is probably not in the folder: a wrong book would score as high as "
+            f"the best one here with probability {chance} ({aligned})"
         )
+
+
+def _show_loan(loan: Loan) -> None:
+    place = ", ".join(filter(None, (loan.book, loan.passage.chapter, loan.passage.place)))
+    show_line(f"{format_clock(loan.start_s)}  {loan.said or '(no dialogue)'}")
+    show_passage(loan.passage.text, "> ")
+    show_line(f"  {place} (score {loan.score:.1f})\n")
+
+
+def _show_story(story: Story) -> None:
+    show_line(f"{story.picture}: {story.caption}" if story.picture else story.caption)
+    for passage in story.passages:
+        show_line()
+        show_passage(passage.before)
+        show_passage(passage.sentence, "> ")
+        show_passage(passage.after)
+        place = ", ".join(filter(None, (passage.path, passage.chapter)))
+        figures = f"cosine {passage.similarity:.2f}, precision {passage.precision:.2f}"
+        show_line(f"  ({place}; {figures})")
+    show_line()

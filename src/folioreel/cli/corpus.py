@@ -1,4 +1,4 @@
-"""`corpus build`, `stats`, `index` and `search`: many books as one (paper, section 3)."""
+"""`corpus build`, `index`, `search` and `stats`: many books as one (paper, section 3)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import FILE, engine_option, json_option, workers_option
+from folioreel.cli.options import (
+    FILE,
+    CommandGroup,
+    count_option,
+    engine_option,
+    json_option,
+    make_encoder_option,
+    out_option,
+    workers_option,
+)
 from folioreel.cli.output import (
     ProgressBars,
     resumable,
     show_figures,
     show_json,
     show_line,
-    wrap_passage,
+    show_note,
+    show_passage,
+    show_written,
 )
 from folioreel.errors import InputError
 
@@ -23,46 +34,52 @@ if TYPE_CHECKING:
     from folioreel.corpus.build import CorpusReport
     from folioreel.corpus.records import BookRecord
     from folioreel.corpus.search import By
-    from folioreel.engines.batch import EngineName
+
+# Some paragraphs fill pages; the first characters show what one is about. --json has all of it.
+_EXCERPT = 600
+# Status of a record → what the summary calls it.
+_LEFT_OUT = {
+    "short": "too short",
+    "duplicate": "near-duplicates",
+    "held out": "excluded",
+    "unreadable": "unreadable",
+}
+_corpus_argument = click.argument("folder", metavar="CORPUS", type=FILE)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def corpus() -> None:
-    """Build a corpus out of many books, count what it holds, and find any sentence in it.
+    """Build a corpus of many books, and search it.
 
     \b
     folioreel corpus build library/ --out corpus
-    folioreel corpus stats corpus
     folioreel corpus index corpus
     folioreel corpus search "a ghost walks at night" --corpus corpus
+    folioreel corpus stats corpus
     """
 
 
 @corpus.command()
-@click.argument("folder", metavar="DIR", type=FILE)
-@click.option("--out", type=FILE, required=True, help="The corpus; not inside DIR.")
-@click.option("--min-words", default=20_000, show_default=True, help="Shorter books are left out.")
+@click.argument("folder", type=FILE)
+@out_option("The corpus to create or update; not inside FOLDER.", metavar="CORPUS", required=True)
+@click.option(
+    "--min-words", default=20_000, show_default=True, metavar="N", help="Skip shorter books."
+)
 @click.option(
     "--exclude",
     type=FILE,
     multiple=True,
-    metavar="DIR",
-    help="Books that must stay out, such as those of an evaluation; may be given again.",
+    metavar="FOLDER",
+    help="Skip the books in this folder, such as those of an evaluation. Can be repeated.",
 )
-@click.option("--workers", type=int, metavar="N", help="Processes; one a core if not given.")
+@workers_option
 @json_option
-def build(
-    folder: Path,
-    out: Path,
-    min_words: int,
-    exclude: tuple[Path, ...],
-    workers: int | None,
-    as_json: bool,
-) -> None:
-    """Read every book in DIR, also in archives, and keep the long ones once each.
+def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
+    """Build a corpus from a folder of books.
 
-    A run that was stopped is taken up where it was, and a corpus that is there is brought up to
-    date: no book is read twice.
+    Reads every book in FOLDER, in subfolders and archives, too, and keeps one copy of each long
+    book. An existing corpus is updated, and an interrupted build continues where it stopped: no
+    book is read twice.
 
     \b
     folioreel corpus build library/ --out corpus
@@ -71,9 +88,9 @@ def build(
     from folioreel.corpus.build import build_corpus
     from folioreel.corpus.config import CorpusConfig
 
-    config = CorpusConfig(min_words=min_words, exclude=exclude, workers=workers)
+    config = CorpusConfig(**settings)
     if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
-        raise InputError(f"lies inside {folder}; give a folder outside it with --out", out)
+        raise InputError(f"is inside {folder}; choose a folder outside it with --out", out)
     with resumable("the books read so far"), ProgressBars() as progress:
         report = build_corpus(folder, out, config, progress)
     if as_json:
@@ -83,23 +100,16 @@ def build(
 
 
 @corpus.command()
-@click.argument("folder", metavar="CORPUS", type=FILE)
-@click.option(
-    "--encoder",
-    metavar="NAME|FOLDER",
-    default="student",
-    show_default=True,
-    help="What gives the sentence vectors.",
-)
+@_corpus_argument
+@make_encoder_option("Sentence encoder.", default="student", show_default=True)
 @engine_option
 @workers_option
 @json_option
-def index(
-    folder: Path, encoder: str, engine: EngineName, workers: int | None, as_json: bool
-) -> None:
-    """Make a corpus searchable, or bring its store up to date with it.
+def index(folder: Path, as_json: bool, **settings: Any) -> None:
+    """Make a corpus searchable, or update its index.
 
-    New books are added and vanished ones removed. A run that was stopped is taken up where it was.
+    Adds new books to the index and removes those that are gone. An interrupted run continues where
+    it stopped.
 
     \b
     folioreel corpus index corpus
@@ -107,7 +117,7 @@ def index(
     """
     from folioreel.corpus.index import IndexConfig, index_corpus
 
-    config = IndexConfig(encoder=encoder, engine=engine, workers=workers)
+    config = IndexConfig(**settings)
     with resumable("the books indexed so far"), ProgressBars() as progress:
         report = index_corpus(folder, config, progress)
     if as_json:
@@ -123,18 +133,22 @@ def index(
 
 @corpus.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("--corpus", "folder", metavar="CORPUS", type=FILE, required=True, help="Where.")
-@click.option("--count", default=10, show_default=True, metavar="N", help="How many answers.")
+@click.option(
+    "--corpus", "folder", metavar="CORPUS", type=FILE, required=True, help="The corpus to search."
+)
+@count_option(10, "Number of results.")
 @click.option(
     "--by",
     type=click.Choice(["both", "meaning", "words"]),
     default="both",
     show_default=True,
-    help="What counts: meaning, words, or both together.",
+    help="Rank by meaning, by matching words, or by both.",
 )
 @json_option
 def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bool) -> None:
-    """Find a sentence, or the answer to a question, in all books of a corpus.
+    """Search the sentences of a corpus.
+
+    QUERY is a sentence, some words or a question.
 
     \b
     folioreel corpus search "a ghost walks at night" --corpus corpus
@@ -144,33 +158,30 @@ def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bo
 
     store = SearchStore.open(folder)
     if store.waiting:
-        click.echo(
-            f"{store.waiting} books of {folder} are not indexed yet; "
-            f"run: folioreel corpus index {folder}",
-            err=True,
+        show_note(
+            f"books of {folder} not indexed yet: {store.waiting}; run: "
+            f"folioreel corpus index {folder}"
         )
-    asked = " ".join(query)
-    found = store.search(asked, count, by)
-    missing = store.missing_words(asked)
+    words = " ".join(query)
+    found = store.search(words, count, by)
+    missing = store.missing_words(words)
     if missing:
-        click.echo(
-            f"in no sentence: {', '.join(missing)}; is it spelt as in the books, and in their "
-            "language?",
-            err=True,
-        )
+        show_note(f"not found in any book: {', '.join(missing)}; check spelling and language")
     if as_json:
         show_json([answer.to_dict() for answer in found])
         return
     for answer in found:
         show_line(f"{answer.scores.score:.3f}  {answer.book.title}: {answer.passage.chapter_title}")
-        show_line(wrap_passage(answer.passage.excerpt(_EXCERPT)))
+        show_passage(answer.passage.excerpt(_EXCERPT), " " * 7)
 
 
 @corpus.command()
-@click.argument("folder", metavar="CORPUS", type=FILE)
+@_corpus_argument
 @json_option
 def stats(folder: Path, as_json: bool) -> None:
-    """Count books, sentences and words: the paper's BookCorpus table.
+    """Count books, sentences and words of a corpus.
+
+    Prints the rows of the paper's BookCorpus table.
 
     \b
     folioreel corpus stats corpus
@@ -188,17 +199,6 @@ def stats(folder: Path, as_json: bool) -> None:
         show_line(statistics.table())
 
 
-_EXCERPT = 600
-"""Characters of a paragraph that are shown; --json has all of it."""
-_LEFT_OUT = {
-    "short": "too short",
-    "duplicate": "near-duplicates",
-    "held out": "excluded",
-    "unreadable": "unreadable",
-}
-"""Status of a record → what the summary calls it."""
-
-
 def _count(report: CorpusReport, status: str) -> int:
     return sum(book.status == status for book in report.books)
 
@@ -211,14 +211,15 @@ def _show_report(report: CorpusReport, out: Path) -> None:
     show_figures(figures)
     for status, name in _LEFT_OUT.items():
         named = [book for book in report.books if book.status == status]
-        if named and status != "short":  # how many are short is all that one asks
+        if named and status != "short":  # often thousands, and nobody needs their names
             show_line(f"\n{name}:")
             for book in named:
                 show_line(f"  {_describe(book)}")
     for held_out in report.held_out:
         if held_out.problem:
-            click.echo(f"{held_out.path}: not kept out: {held_out.problem}", err=True)
-    show_line(f"\nwrote {out}")
+            show_note(f"{held_out.path}: could not be excluded: {held_out.problem}")
+    show_line()
+    show_written(out)
 
 
 def _describe(book: BookRecord) -> str:

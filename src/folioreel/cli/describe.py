@@ -1,73 +1,72 @@
-"""`describe`: what the book says of a moment, and where the film shows a passage."""
+"""`describe`: the passage of the book for a moment of the film, and the other way round."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from folioreel.cli.options import FILE, force_option, json_option
-from folioreel.cli.output import ProgressBars, show_json, show_line
+from folioreel.cli.options import FILE, force_option, json_option, moved_options, out_option
+from folioreel.cli.output import (
+    ProgressBars,
+    show_json,
+    show_line,
+    show_note,
+    show_passage,
+    show_written,
+)
+from folioreel.times import format_clock, parse_clock
 
 if TYPE_CHECKING:
     from folioreel.apps.describe import Description
     from folioreel.types import Alignment
 
-_WIDTH = 88
-_CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)")
+
+def _parse_time(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    try:
+        return None if text is None else parse_clock(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
-class Time(click.ParamType):  # type: ignore[type-arg]  # generic in click 8.2 and newer
-    """A time as seconds, M:SS or H:MM:SS."""
-
-    name = "time"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, context: click.Context | None
-    ) -> float:
-        """Seconds."""
-        match = _CLOCK.fullmatch(str(value).strip())
-        if match is None:
-            self.fail(f"{value!r} is no time; write 95, 1:35 or 0:01:35", param, context)
-        hours, minutes, seconds = (float(part or 0) for part in match.groups())
-        return 3600 * hours + 60 * minutes + seconds
-
-
-class TimeRange(click.ParamType):  # type: ignore[type-arg]
-    """Two times with a dash between them."""
-
-    name = "range"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, context: click.Context | None
-    ) -> tuple[float, float]:
-        """Seconds, from and to."""
-        first, dash, last = re.sub("[–—]", "-", str(value)).partition("-")
-        if not dash:
-            self.fail(f"{value!r} is no range; write 1:35-2:10", param, context)
-        time = Time()
-        return time.convert(first, param, context), time.convert(last, param, context)
+def _parse_range(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        # Word processors and chat programs like to turn a hyphen into a dash.
+        first, last = re.split("[-–—]", text)
+        return parse_clock(first), parse_clock(last)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a range; write 1:35-2:10") from None
 
 
 @click.command()
 @click.argument("alignment", type=FILE)
-@click.option("--at", type=Time(), metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
+@click.option("--at", callback=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
 @click.option("--shot", type=click.IntRange(1), metavar="N", help="A shot, counted from 1.")
-@click.option("--range", "time_range", type=TimeRange(), metavar="A-B", help="From one time on.")
+@click.option(
+    "--range",
+    "time_range",
+    callback=_parse_range,
+    metavar="FROM-TO",
+    help="All moments between two times.",
+)
 @click.option(
     "--passage",
     metavar="PLACE",
-    help="The other way: a line of the book, chapter:paragraph, or some words.",
+    help="The moments that show a passage: a line number, chapter:paragraph, or some of its words.",
 )
-@click.option("--sheet", type=FILE, help="Write a contact sheet: FILE.html and FILE.pdf, or one.")
-@click.option("--out", type=FILE, help="Folder for the frames, as JPEG.")
+@click.option(
+    "--sheet", type=FILE, help="Write a contact sheet of the whole film: .html, .pdf or both."
+)
+@out_option("Folder for the frames of the moments, as JPEG files.")
 @force_option
-@click.option("--book", type=FILE, help="The book's file, where it was moved.")
-@click.option("--film", type=FILE, help="The film's file, where it was moved.")
+@moved_options
 @json_option
 def describe(
     alignment: Path,
@@ -82,9 +81,9 @@ def describe(
     film: Path | None,
     as_json: bool,
 ) -> None:
-    """Show the passage of the book for a moment of the film, or the moments for a passage.
+    """Show the book passage for a moment, or the moments for a passage.
 
-    ALIGNMENT is an alignment.json or its folder.
+    ALIGNMENT is an alignment.json file or its folder.
 
     \b
     folioreel describe result --at 0:41:07
@@ -97,18 +96,16 @@ def describe(
 
     questions = [at, shot, time_range, passage, sheet]
     if sum(question is not None for question in questions) != 1:
-        raise click.UsageError("give one of --at, --shot, --range, --passage and --sheet")
+        raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
     opened = open_alignment(alignment, book, film)
     if sheet is not None:
         with ProgressBars() as progress:
-            for path in write_sheet(opened, sheet, progress, force=force):
-                show_line(f"wrote {path}")
+            show_written(*write_sheet(opened, sheet, progress, force=force))
         return
     found = _answer(opened, at, shot, time_range, passage)
     frames = _write_frames(opened, found, out, force=force) if out is not None else {}
     if as_json:
-        rows = [asdict(d) | {"frame": frames.get(d.moment)} for d in found]
-        show_json(rows)
+        show_json([asdict(d) | {"frame": frames.get(d.moment)} for d in found])
         return
     if not found:
         show_line("that passage is not in the film")
@@ -138,7 +135,7 @@ def _answer(
 def _write_frames(
     alignment: Alignment, found: tuple[Description, ...], out: Path, *, force: bool
 ) -> dict[int, str]:
-    """Frames of all moments that were asked for: moment → file."""
+    """Write a frame of each moment that has a picture: moment → file."""
     from folioreel.apps.contact_sheet import frame_of
     from folioreel.files import check_output_file, make_folder, write_whole
 
@@ -153,21 +150,21 @@ def _write_frames(
         write_whole(path, jpeg)
         frames[description.moment] = str(path)
     if found and not frames:
-        click.echo("the film has no pictures here: no frame was written", err=True)
+        show_note("the film has no pictures here; no frame was written")
     return frames
 
 
 def _show(description: Description, frame: str | None) -> None:
-    from folioreel.times import format_clock
-
     times = f"{format_clock(description.start_s)}–{format_clock(description.end_s)}"
-    sure = f"{description.score:.0%} sure"
-    state = sure if description.in_book else f"not in the book; the best guess is {sure}"
-    show_line(f"{times}  {description.said or '(nobody speaks)'}")
+    show_line(f"{times}  {description.said or '(no dialogue)'}")
     if frame is not None:
         show_line(f"frame: {frame}")
     passage = description.passage
-    show_line(f"{state}: {', '.join(filter(None, (passage.chapter, passage.place)))}\n")
-    for mark, text in (("  ", passage.before), ("> ", passage.text), ("  ", passage.after)):
+    place = ", ".join(filter(None, (passage.chapter, passage.place)))
+    state = "in the book" if description.in_book else "not in the book; best guess"
+    show_line(f"{state} ({description.score:.0%}): {place}")
+    for text, margin in ((passage.before, "  "), (passage.text, "> "), (passage.after, "  ")):
         if text:
-            show_line(textwrap.indent(textwrap.fill(text, _WIDTH), mark) + "\n")
+            show_line()
+            show_passage(text, margin)
+    show_line()

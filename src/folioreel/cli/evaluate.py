@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from folioreel.cli.options import (
     FILE,
+    CommandGroup,
     encoder_option,
     force_option,
     json_option,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from folioreel.types import Alignment, Book, Film
 
 
-class _DatasetOrCommand(click.Group):
+class _DatasetOrCommand(CommandGroup):
     """A group whose first argument may be a folder: what names no command is a dataset."""
 
     def resolve_command(

@@ -1,42 +1,126 @@
-"""What several commands take."""
+"""Options that several commands share, each written once, and how groups list their commands."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from folioreel.errors import ConfigError
 
 if TYPE_CHECKING:
+    from click.decorators import FC
+
     from folioreel.alignment.aligner import Aligner
 
+# The library checks that a path exists and can be read: its messages say more than click's.
 FILE = click.Path(path_type=Path, readable=False)
-"""A file or a folder; that it is there and can be read is for the library to say."""
 
+
+def join_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
+    """One decorator for several options, which `--help` lists in this order."""
+
+    def decorate(command: FC) -> FC:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def out_option(help_text: str, **settings: Any) -> Callable[[FC], FC]:
+    """`--out`: where results are written."""
+    return click.option("--out", type=FILE, help=help_text, **{"metavar": "FOLDER", **settings})
+
+
+def books_option(help_text: str) -> Callable[[FC], FC]:
+    """`--books`: where many books are read from."""
+    return click.option("--books", type=FILE, required=True, metavar="FOLDER", help=help_text)
+
+
+def count_option(default: int, help_text: str) -> Callable[[FC], FC]:
+    """`--count`: how many results are shown."""
+    return click.option("--count", default=default, show_default=True, metavar="N", help=help_text)
+
+
+def make_encoder_option(help_text: str, **settings: Any) -> Callable[[FC], FC]:
+    """`--encoder`: what turns sentences into vectors."""
+    return click.option("--encoder", metavar="NAME|FOLDER", help=help_text, **settings)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+force_option = click.option("--force", is_flag=True, help="Overwrite existing results.")
 preset_option = click.option(
-    "--preset", default="default", show_default=True, help="default, paper, or a folder."
-)
-encoder_option = click.option(
-    "--encoder",
+    "--preset",
     metavar="NAME|FOLDER",
-    help="What gives the sentence vectors in place of the preset's own, such as minilm.",
+    default="default",
+    show_default=True,
+    help="Alignment method: default, paper, or the folder of a trained preset.",
 )
-force_option = click.option(
-    "--force", is_flag=True, help="Replace results that are already in --out."
+encoder_option = make_encoder_option(
+    "Sentence encoder to use instead of the preset's own, such as minilm."
+)
+subtitles_option = click.option(
+    "--subtitles",
+    metavar="FILE|TRACK|LANGUAGE",
+    help="Subtitles to use: a file, or a track of the video by number or language.",
+)
+no_shots_option = click.option(
+    "--no-shots", is_flag=True, help="Do not decode the video; use the dialogue only."
+)
+no_pictures_option = click.option(
+    "--no-pictures", is_flag=True, help="Find the shots, but ignore what they show."
+)
+shortlist_option = click.option(
+    "--shortlist",
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="Number of books to align, chosen by similar words and names.",
+)
+workers_option = click.option(
+    "--workers", type=int, metavar="N", help="Number of parallel jobs (default: one per core)."
 )
 engine_option = click.option(
     "--engine",
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Where the work is done: on this machine, or on a Ray cluster (folioreel[ray]).",
+    help="Run on this machine, or on a Ray cluster (needs folioreel[ray]).",
 )
-workers_option = click.option(
-    "--workers", type=int, metavar="N", help="Pieces of work at once; one a core if not given."
+moved_options = join_options(
+    click.option("--book", type=FILE, help="The book, if it has moved since it was aligned."),
+    click.option("--film", type=FILE, help="The film, if it has moved since it was aligned."),
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+class CommandGroup(click.Group):
+    """Lists commands in the order they were added, in sections, with their whole summaries."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.sections: dict[str, list[str]] = {}
+
+    def add_section(self, title: str, *commands: click.Command) -> None:
+        """Add commands that are listed under a heading of their own."""
+        for command in commands:
+            self.add_command(command)
+        self.sections[title] = [command.name or "" for command in commands]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands; click would sort them."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands; click would cut long summaries with an ellipsis."""
+        for title, names in (self.sections or {"Commands": list(self.commands)}).items():
+            with formatter.section(title):
+                # A limit no summary reaches: the formatter wraps what is too long for a line.
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(1000)) for name in names]
+                )
 
 
 def load_aligner(preset: str, encoder: str | None) -> Aligner:

@@ -1,4 +1,4 @@
-"""What the commands print: tables and JSON to stdout, notes and progress bars to stderr."""
+"""What commands print: results on stdout; errors, notes and progress bars on stderr."""
 
 from __future__ import annotations
 
@@ -18,51 +18,65 @@ from folioreel.progress import Progress, ignore_progress
 if TYPE_CHECKING:
     from folioreel.apps.library import Failure
 
+# Book titles and paths may be very long; a table with several columns should still fit a window.
 _LONGEST_CELL = 40
 _DECIMALS = 4
-_PASSAGE_WIDTH = 100
+# Narrower than most terminals: prose is hard to read in long lines.
+_PASSAGE_WIDTH = 88
 
 
 class StoppedError(FolioReelError):
-    """The user pressed Ctrl-C in the middle of work that can be taken up again."""
+    """The user pressed Ctrl-C during work that can be resumed."""
 
 
 @contextmanager
 def resumable(kept: str) -> Iterator[None]:
-    """Work that goes on where it was when the same command is given again.
+    """Work that continues where it stopped when the same command is run again.
 
     Args:
-        kept: What stays of it, for the user: "the books read so far".
+        kept: What is not lost, as the user would call it: "the books read so far".
     """
     try:
         yield
     except KeyboardInterrupt:
         raise StoppedError(
-            f"stopped; {kept} are kept: give the same command again to go on from there"
+            f"stopped; {kept} are kept: run the same command again to continue"
         ) from None
 
 
 def show_error(message: str) -> None:
     """One line on stderr."""
-    click.echo(f"folioreel: {' '.join(_writable(message).split())}", err=True)
+    show_note(f"folioreel: {' '.join(message.split())}")
+
+
+def show_note(text: str) -> None:
+    """A remark on stderr, so that stdout holds nothing but results."""
+    click.echo(_printable(text), err=True)
 
 
 def show_notes(path: Path, notes: tuple[str, ...]) -> None:
-    """What a reader chose or noticed."""
+    """What a reader noticed in a file, or chose."""
     for note in notes:
-        click.echo(_writable(f"{path.name}: {note}"), err=True)
+        show_note(f"{path.name}: {note}")
 
 
 def show_failures(failures: Iterable[Failure]) -> None:
-    """What the work went on without, at its end: a line each on stderr."""
+    """The files that were skipped, one per line on stderr."""
     listed = [f"  {failure.path}: {failure.problem}" for failure in failures]
     if listed:
-        click.echo(_writable("\n".join([f"{len(listed)} left out:", *listed])), err=True)
+        files = "file" if len(listed) == 1 else "files"
+        show_note("\n".join([f"skipped {len(listed)} {files}:", *listed]))
 
 
-def show_line(text: str) -> None:
+def show_line(text: str = "") -> None:
     """A line of results."""
-    click.echo(_writable(text))
+    click.echo(_printable(text))
+
+
+def show_written(*paths: Path) -> None:
+    """The files or folders that were written."""
+    for path in paths:
+        show_line(f"wrote {path}")
 
 
 def show_json(value: Any) -> None:
@@ -71,7 +85,7 @@ def show_json(value: Any) -> None:
 
 
 def show_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Rows of equal keys, as a table or as JSON."""
+    """Rows with the same keys, as a table or as JSON."""
     if as_json:
         show_json(rows)
     else:
@@ -79,7 +93,7 @@ def show_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
 
 
 def show_table(rows: list[dict[str, Any]]) -> None:
-    """Rows of equal keys as aligned columns, numbers to the right."""
+    """Rows with the same keys as aligned columns, numbers to the right."""
     if not rows:
         return
     cells = [[_cell(value) for value in row.values()] for row in rows]
@@ -95,7 +109,7 @@ def show_table(rows: list[dict[str, Any]]) -> None:
 
 
 def show_figures(figures: Mapping[str, Any]) -> None:
-    """One row a figure: its name, and the number to the right."""
+    """One figure per line: its name, and the number to the right."""
     cells = {name: _cell(value) for name, value in figures.items()}
     names = max(map(len, cells), default=0)
     numbers = max(map(len, cells.values()), default=0)
@@ -103,11 +117,10 @@ def show_figures(figures: Mapping[str, Any]) -> None:
         show_line(f"{name:<{names}}  {cell:>{numbers}}")
 
 
-def wrap_passage(text: str) -> str:
-    """A passage as indented lines."""
-    return textwrap.fill(
-        text, width=_PASSAGE_WIDTH, initial_indent="       ", subsequent_indent="       "
-    )
+def show_passage(text: str | None, margin: str = "  ") -> None:
+    """Prose of a book in lines of readable length, behind a margin; each line is a paragraph."""
+    for paragraph in (text or "").strip().splitlines():
+        show_line(textwrap.indent(textwrap.fill(paragraph, _PASSAGE_WIDTH), margin))
 
 
 def _cell(value: object) -> str:
@@ -120,13 +133,13 @@ def _cell(value: object) -> str:
     return f"{value:,}"
 
 
-def _writable(text: str) -> str:
-    """Text without the half characters that file names may hold and no terminal can write."""
+def _printable(text: str) -> str:
+    """Text without the lone surrogates that file names may hold, which no terminal can print."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 class ProgressBars:
-    """Progress bars on stderr, one a stage; nothing where stderr is no terminal."""
+    """Progress bars on stderr, one per stage; none if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._bar: Any = None

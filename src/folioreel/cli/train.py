@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import FILE, json_option
+from folioreel.cli.options import FILE, CommandGroup, json_option
 from folioreel.cli.output import (
     ProgressBars,
     resumable,
@@ -30,7 +30,7 @@ _out_option = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def train() -> None:
     """Fit a model, or make a new one out of those that are there.
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from folioreel.cli.options import FILE
-from folioreel.cli.output import show_error, show_line
+from folioreel.cli.options import FILE, moved_options
+from folioreel.cli.output import show_error, show_line, show_note
 
 
 @click.command()
@@ -17,14 +17,11 @@ from folioreel.cli.output import show_error, show_line
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
-    help="The port to take; by default the alignment's own, or a free one.",
+    help="Port to serve on (default: a fixed one per alignment, or any free port).",
 )
-@click.option("--no-open", is_flag=True, help="Print the address and do not open a browser.")
-@click.option(
-    "--judgements", type=FILE, help="Take over what was judged on page.html and saved from it."
-)
-@click.option("--book", type=FILE, help="The book's file, where it was moved.")
-@click.option("--film", type=FILE, help="The film's file, where it was moved.")
+@click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
+@click.option("--judgements", type=FILE, help="Import corrections that were saved from page.html.")
+@moved_options
 def view(
     alignment: Path,
     port: int,
@@ -33,11 +30,11 @@ def view(
     book: Path | None,
     film: Path | None,
 ) -> None:
-    """Read the book while the film plays; confirm and correct the links.
+    """Watch the film beside the book, and correct links.
 
-    ALIGNMENT is an alignment.json or its folder. The page is served to this machine alone, until
-    Ctrl-C. What is judged on it goes into the folder `judged` beside the alignment, which
-    `evaluate` and `train` take as a judged pair.
+    ALIGNMENT is an alignment.json file or its folder. The page is served to this machine only,
+    until you press Ctrl-C. Your corrections are saved in the folder `judged` beside the alignment,
+    which `evaluate` and `train` accept as a judged pair.
 
     \b
     folioreel view result
@@ -58,14 +55,14 @@ def view(
         session.prepare(show_error)
         if judgements is not None:
             count = session.take(judgements)
-            click.echo(f"took over {count} new judgement{'s' * (count != 1)}", err=True)
+            show_note(f"imported {count} new correction{'s' * (count != 1)}")
         show_line(server.address)
-        click.echo("Ctrl-C ends it", err=True)
+        show_note("press Ctrl-C to stop")
         if not no_open:
             webbrowser.open(server.address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            click.echo("", err=True)  # below the ^C that the terminal shows
+            show_note("")  # below the ^C that the terminal shows
         finally:
             session.close()
