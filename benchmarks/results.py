@@ -29,13 +29,6 @@ from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.context import context_scores
-from folioreel.apps.judged import judged_moments
-from folioreel.apps.train_paper import (
-    PAPER_MEASURES,
-    TrainingPair,
-    train_chain,
-    train_context,
-)
 from folioreel.config import AlignConfig
 from folioreel.evaluate.baselines import baseline_links
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
@@ -50,7 +43,13 @@ from folioreel.train.context_cnn import (
     svm_config,
     without_measures,
 )
-from folioreel.train.judged import JudgedMoment
+from folioreel.train.judged import JudgedMoment, judged_moments
+from folioreel.train.paper import (
+    PAPER_MEASURES,
+    TrainingPair,
+    train_chain,
+    train_context,
+)
 from folioreel.types import Alignment, Book, Film, Link
 
 CLOSE = (
@@ -162,14 +161,14 @@ def default(cases: Sequence[Case]) -> Linker:
 
 def train_default(folders: Sequence[Path]) -> Callable[[Film, Book], Alignment]:
     """What aligns as the preset `default` does, fitted to the judged pairs of some folders."""
-    from folioreel.apps.train_chain import fit_preset
+    from folioreel.train.train_positions import fit_preset
 
     return Aligner(fit_preset([_read_default(folder) for folder in folders])).align
 
 
 @cache
 def _read_default(folder: Path):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    from folioreel.apps.train_chain import read_judged
+    from folioreel.train.train_positions import read_judged
 
     return read_judged(folder)[0]
 

@@ -21,7 +21,6 @@ import torch
 from folioreel.evaluate.captions import corpus_bleu
 from folioreel.models.captioner import Captioner as CaptionWriter
 from folioreel.models.captioner import caption_tokens
-from folioreel.models.names import find_names, replace_names
 from folioreel.models.vocabulary import Vocabulary
 from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.train.captioner import (
@@ -34,6 +33,7 @@ from folioreel.train.captioner import (
     fit_captioner,
 )
 from folioreel.train.encoders import begin_with_student
+from folioreel.train.names import find_names, replace_names
 from folioreel.train.visual_semantic import VisualSemanticConfig
 from folioreel.train.visual_training import (
     DescribedClips,

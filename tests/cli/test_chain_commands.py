@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 from made_pairs import write_dataset
 
-from folioreel.apps import train_chain as module
 from folioreel.cli import main
 from folioreel.config import STEPS
 from folioreel.models.presets import load_preset
+from folioreel.train import train_positions as module
 
 
 def run(*arguments):

@@ -11,7 +11,6 @@ import pytest
 from made_pages import SILENT, Browser, make_alignment, open_session, serving
 
 from folioreel.alignment.aligner import Aligner
-from folioreel.apps.judged import judged_moments
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import find_pairs, load_pair
 from folioreel.evaluate.film_json import load_pair_film
@@ -20,6 +19,7 @@ from folioreel.export.alignment_json import read_alignment
 from folioreel.export.alignment_reader import open_alignment
 from folioreel.export.page_payload import page_link
 from folioreel.ingest.book import load_book
+from folioreel.train.judged import judged_moments
 from folioreel.viewer.judgements import judgements_folder
 from folioreel.viewer.session import Session
 

@@ -22,7 +22,7 @@ from folioreel.cli.output import (
 from folioreel.files import check_output_file
 
 if TYPE_CHECKING:
-    from folioreel.apps.training_run import DeviceName
+    from folioreel.train.runs import DeviceName
 
 
 _out_option = click.option(
@@ -87,7 +87,7 @@ def sentences(
     folioreel train sentences corpus --out skip-thought --minutes 60
     folioreel train sentences corpus --out small --units 256 --batch 64 --device cpu
     """
-    from folioreel.apps.train_sentences import TrainSentencesConfig, train_sentences
+    from folioreel.train.train_sentences import TrainSentencesConfig, train_sentences
 
     settings = TrainSentencesConfig(
         units=units,
@@ -201,9 +201,9 @@ def chain(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     folioreel train chain pairs/ --out preset
     folioreel train chain pairs/ --out preset --iterations 10 --json
     """
-    from folioreel.apps.train_chain import train_chain
     from folioreel.config import STEPS
     from folioreel.train.positions import FitConfig
+    from folioreel.train.train_positions import train_chain
 
     with ProgressBars() as progress:
         report = train_chain(dataset, out, FitConfig(iterations=iterations), progress)
@@ -238,7 +238,7 @@ def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None
     """
     from dataclasses import asdict
 
-    from folioreel.apps.train_paper import train_paper
+    from folioreel.train.paper import train_paper
 
     with ProgressBars() as progress:
         chain_weights = asdict(train_paper(pair, out, progress, pictures).chain)

@@ -14,7 +14,7 @@ from folioreel.cli.train import ending_like_ctrl_c
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from folioreel.apps.training_run import DeviceName
+    from folioreel.train.runs import DeviceName
 
 
 def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -91,7 +91,7 @@ def visual(
     folioreel train visual clips/table.tsv --out embedding --features scene --minutes 30
     folioreel train visual flickr8k/ --out as-the-paper --paper
     """
-    from folioreel.apps.train_visual import TrainVisualConfig, train_visual
+    from folioreel.train.train_visual import TrainVisualConfig, train_visual
 
     settings = TrainVisualConfig(
         features=features,
@@ -132,7 +132,7 @@ def caption(
     folioreel train caption flickr8k/ --out captioner
     folioreel train caption clips/table.tsv --out captioner --passes 10 --minutes 30
     """
-    from folioreel.apps.train_caption import TrainCaptionConfig, train_caption
+    from folioreel.train.train_caption import TrainCaptionConfig, train_caption
 
     settings = TrainCaptionConfig(
         passes=passes, batch=batch, frame_features=frame_features, minutes=minutes, device=device

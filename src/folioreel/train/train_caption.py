@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from folioreel import __version__
-from folioreel.apps.described import Lessons, read_described
-from folioreel.apps.training_run import (
+from folioreel.errors import InputError
+from folioreel.files import write_text
+from folioreel.models.captioner import Captioner
+from folioreel.models.frame_features import DEFAULT, load_frame_features
+from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.train.clips import Lessons, read_described
+from folioreel.train.runs import (
     DeviceName,
     check_pytorch,
     explaining_memory,
@@ -22,12 +28,6 @@ from folioreel.apps.training_run import (
     take_up,
     training_seconds,
 )
-from folioreel.errors import InputError
-from folioreel.files import write_text
-from folioreel.models.captioner import Captioner
-from folioreel.models.frame_features import DEFAULT, load_frame_features
-from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
-from folioreel.progress import ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     import torch

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.alignment.context import RowSource, context_scores
-from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, ChainConfig
 from folioreel.errors import ConfigError
 from folioreel.evaluate.dataset import load_pair
@@ -31,7 +30,7 @@ from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows, SimilarityTensor
 from folioreel.train.chain import WEIGHTS, Learned, fit_chain, make_lesson
-from folioreel.train.judged import JudgedMoment
+from folioreel.train.judged import JudgedMoment, judged_moments
 from folioreel.types import Film
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from folioreel.models.names import find_names, replace_names
+from folioreel.train.names import find_names, replace_names
 
 TEXTS = (
     "Harry opens the door of the Burrow.",

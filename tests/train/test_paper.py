@@ -8,13 +8,12 @@ import pytest
 from made_context import MadeRows
 
 from folioreel.alignment.context import context_scores
-from folioreel.apps.judged import judged_moments
-from folioreel.apps.train_paper import TrainingPair, train_chain, train_context
 from folioreel.evaluate.dataset import Judgement, Pair, SpokenLine
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.train.chain import log_likelihood, make_lesson
 from folioreel.train.context_cnn import ContextConfig
-from folioreel.train.judged import JudgedMoment
+from folioreel.train.judged import JudgedMoment, judged_moments
+from folioreel.train.paper import TrainingPair, train_chain, train_context
 from folioreel.types import Film, Subtitle
 
 

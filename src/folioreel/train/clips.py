@@ -25,8 +25,8 @@ from folioreel.ingest.descriptions import (
     read_flickr8k,
     read_pictures,
 )
-from folioreel.models.names import find_names, replace_names
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.train.names import find_names, replace_names
 
 _FORMAT = "folioreel-described-clips"
 _HELD_OUT_EVERY = 10

@@ -12,8 +12,16 @@ from made_pairs import write_dataset, write_pair
 from folioreel import Aligner
 from folioreel.alignment.positions import film_times
 from folioreel.alignment.score import score_cells
-from folioreel.apps import train_chain as module
-from folioreel.apps.train_chain import (
+from folioreel.config import STEPS
+from folioreel.errors import InputError, ModelFolderError
+from folioreel.evaluate.dataset import Judgement, Pair, SpokenLine, load_pair
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film
+from folioreel.models.presets import load_preset
+from folioreel.similarity.tensor import SimilarityRows
+from folioreel.train import train_positions as module
+from folioreel.train.positions import FitConfig, Lesson, fit_positions, log_likelihood
+from folioreel.train.train_positions import (
     START,
     align_measured,
     fit_preset,
@@ -22,14 +30,6 @@ from folioreel.apps.train_chain import (
     read_judged,
     train_chain,
 )
-from folioreel.config import STEPS
-from folioreel.errors import InputError, ModelFolderError
-from folioreel.evaluate.dataset import Judgement, Pair, SpokenLine, load_pair
-from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film
-from folioreel.models.presets import load_preset
-from folioreel.similarity.tensor import SimilarityRows
-from folioreel.train.positions import FitConfig, Lesson, fit_positions, log_likelihood
 
 FEW = FitConfig(iterations=4)
 

@@ -22,15 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.apps.training_run import (
-    DeviceName,
-    check_pytorch,
-    explaining_memory,
-    open_run,
-    read_json,
-    take_up,
-    training_seconds,
-)
 from folioreel.corpus.pack import pack_corpus
 from folioreel.corpus.reader import Corpus, open_corpus
 from folioreel.corpus.vocabulary import build_vocabulary
@@ -39,6 +30,15 @@ from folioreel.files import write_text
 from folioreel.ingest.shards import load_shard
 from folioreel.models.vocabulary import LARGEST_VOCABULARY, Vocabulary
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.train.runs import (
+    DeviceName,
+    check_pytorch,
+    explaining_memory,
+    open_run,
+    read_json,
+    take_up,
+    training_seconds,
+)
 
 if TYPE_CHECKING:
     import torch

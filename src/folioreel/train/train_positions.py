@@ -12,7 +12,6 @@ import numpy as np
 
 from folioreel.alignment.aligner import Aligner, log_odds
 from folioreel.alignment.positions import Fixed, film_times
-from folioreel.apps.judged import judged_moments
 from folioreel.config import AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
@@ -24,6 +23,7 @@ from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
+from folioreel.train.judged import judged_moments
 from folioreel.train.positions import FitConfig, Lesson, fit_calibration, fit_positions
 from folioreel.types import Alignment, Book, Film
 

@@ -10,12 +10,12 @@ from made_pairs import write_dataset
 
 from folioreel.alignment import aligner as aligner_module
 from folioreel.alignment.aligner import Aligner
-from folioreel.apps import train_paper as module
-from folioreel.apps.train_paper import train_paper
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.models.presets import load_preset
 from folioreel.similarity import tensor
+from folioreel.train import paper as module
+from folioreel.train.paper import train_paper
 
 SHADES = {"red": (230, 5, 5), "green": (5, 210, 5), "blue": (5, 5, 230)}
 WORDS = "the old ferry lay by the river and nobody came to see what had become of it".split()

@@ -17,8 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from folioreel import __version__
-from folioreel.apps.described import DescribedData, Lessons, read_described
-from folioreel.apps.training_run import (
+from folioreel.errors import ConfigError
+from folioreel.files import write_text
+from folioreel.models.frame_features import DEFAULT, load_frame_features
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
+from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.train.clips import DescribedData, Lessons, read_described
+from folioreel.train.runs import (
     DeviceName,
     check_pytorch,
     explaining_memory,
@@ -26,11 +31,6 @@ from folioreel.apps.training_run import (
     take_up,
     training_seconds,
 )
-from folioreel.errors import ConfigError
-from folioreel.files import write_text
-from folioreel.models.frame_features import DEFAULT, load_frame_features
-from folioreel.models.word_encoder import EncoderModel, WordEncoder
-from folioreel.progress import ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     from folioreel.train.visual_training import DescribedClips, VisualTraining, VisualTrainingConfig
