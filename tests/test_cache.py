@@ -54,7 +54,7 @@ def test_another_key_is_another_array():
 
 
 def test_keys_are_hashes():
-    with pytest.raises(ValueError, match="no hash"):
+    with pytest.raises(ValueError, match="is not a hash"):
         cached_array("../../elsewhere", Maker(np.zeros(3)))
 
 

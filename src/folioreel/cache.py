@@ -1,7 +1,7 @@
-"""Arrays that took long to compute, kept on disk by what they were computed from.
+"""A disk cache of arrays that are slow to compute, keyed by a hash of their inputs.
 
-The cache lies in $FOLIOREEL_CACHE, or where the system keeps such files. It may be deleted at any
-time, and a cache that cannot be written is simply not used.
+It is in $FOLIOREEL_CACHE, or in the user's cache folder. It can be deleted at any time, and if it
+is not writable everything works without it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from numpy.typing import NDArray
 from folioreel.errors import InputError
 from folioreel.files import make_folder, write_whole
 
+# Above this, the least recently used arrays are deleted. The sentence vectors of a novel and the
+# frame features of a film take megabytes each, so that hundreds of pairs fit.
 LIMIT_BYTES = 2_000_000_000
-"""When the cache grows above this, what was longest unused goes."""
-
+# Keys become file names: nothing but a hash may pass, least of all a path.
 _KEY = re.compile(r"[0-9a-f]{16,}")
 _HASH_BYTES = hashlib.sha256().digest_size
 
 
 def cache_folder() -> Path:
-    """Where the cache lies."""
+    """The folder of the cache; it need not exist."""
     chosen = os.environ.get("FOLIOREEL_CACHE")
     if chosen:
         return Path(os.path.expanduser(chosen))
-    import platformdirs  # a bare training machine has no need of it
+    import platformdirs  # here, as bare training machines may not have it
 
     return Path(platformdirs.user_cache_dir("folioreel", appauthor=False))
 
@@ -41,19 +42,19 @@ def cache_folder() -> Path:
 def cached_array(
     key: str, make: Callable[[], NDArray[Any]], *, limit_bytes: int = LIMIT_BYTES
 ) -> NDArray[Any]:
-    """The array of a key: from the cache, or made and then kept there.
+    """The array of a key: from the cache, or computed and then stored there.
 
     Args:
-        key: A hash, in hexadecimal digits, of all that the array depends on.
-        make: Computes it. What it returns is kept in its own type.
-        limit_bytes: How large the cache may be.
+        key: A hash, in hexadecimal digits, of everything that the array depends on.
+        make: Computes the array, which keeps its dtype in the cache.
+        limit_bytes: How large the cache may become.
     """
     path = _path(key)
     found = _read(path)
     if found is not None:
         return found
     made = make()
-    with suppress(InputError):  # no place to write is no reason to fail
+    with suppress(InputError):  # the result is just as good if it cannot be stored
         make_folder(path.parent)
         write_whole(path, _pack(made))
         _evict(path.parent, limit_bytes)
@@ -61,18 +62,18 @@ def cached_array(
 
 
 def find_array(key: str) -> NDArray[Any] | None:
-    """The array of a key, where the cache has it."""
+    """The array of a key, or None if the cache does not have it."""
     return _read(_path(key))
 
 
 def _path(key: str) -> Path:
     if not _KEY.fullmatch(key):
-        raise ValueError(f"{key!r} is no hash")
+        raise ValueError(f"{key!r} is not a hash in hexadecimal digits")
     return cache_folder() / f"{key}.npy"
 
 
 def _pack(array: NDArray[Any]) -> bytes:
-    """The array as .npy, and a hash of that behind it, where NumPy does not look."""
+    """The array in .npy format, with a hash appended, where NumPy does not look."""
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=False)
     stream.write(hashlib.sha256(stream.getbuffer()).digest())
@@ -80,7 +81,7 @@ def _pack(array: NDArray[Any]) -> bytes:
 
 
 def _read(path: Path) -> NDArray[Any] | None:
-    """The array in a file; None if it is missing or damaged."""
+    """The array in a file, or None if it is missing or damaged."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -89,7 +90,7 @@ def _read(path: Path) -> NDArray[Any] | None:
     if hashlib.sha256(body).digest() != data[-_HASH_BYTES:]:
         return None
     with suppress(OSError):
-        os.utime(path)  # it was used just now
+        os.utime(path)  # the order of eviction is by last use
     try:
         array: NDArray[Any] = np.load(io.BytesIO(body), allow_pickle=False)
     except ValueError:
@@ -98,11 +99,11 @@ def _read(path: Path) -> NDArray[Any] | None:
 
 
 def _evict(folder: Path, limit_bytes: int) -> None:
-    """Remove what was longest unused until the rest is within the limit."""
+    """Delete the least recently used arrays until the rest is within the limit."""
     entries: list[tuple[int, int, Path]] = []
     with suppress(OSError):
         for path in folder.iterdir():
-            # Unfinished files, which a killed run leaves, are removed in the same way.
+            # Unfinished files of killed runs are evicted in the same way.
             if path.name.endswith((".npy", ".npy.part")):
                 with suppress(OSError):
                     status = path.stat()

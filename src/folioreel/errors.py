@@ -1,12 +1,14 @@
-"""What can go wrong, in words that tell the user what to do next.
+"""All errors that users meet; each message says what is wrong and what to do about it.
 
 FolioReelError
-├── InputError            a file is missing, broken, empty or protected
-│   └── UnknownFormatError  a file is of a kind that we do not read
-├── ModelFolderError      a model folder is missing or damaged
-├── ConfigError           a setting is unknown or out of range
-├── AlignmentError        two good files that cannot be aligned with each other
-└── WorkError             one piece of many failed in a way that nobody foresaw
+├── InputError              a file is missing, damaged, empty or not writable
+│   └── UnknownFormatError  a file is in a format that we do not read
+├── ModelFolderError        a model folder is missing or damaged
+├── ConfigError             a setting is unknown or out of range
+├── AlignmentError          book and film are readable, but cannot be aligned with each other
+└── WorkError               one job of many failed unexpectedly
+
+Mistakes of a programmer who calls the library raise `ValueError` or `TypeError` instead.
 """
 
 from __future__ import annotations
@@ -15,16 +17,20 @@ from pathlib import Path
 
 
 class FolioReelError(Exception):
-    """The root of all errors that a user can mend."""
+    """Base class of all errors that a user can do something about."""
 
 
 class InputError(FolioReelError):
-    """A file that cannot be read as what it should be."""
+    """A file that cannot be read or written."""
 
     def __init__(
         self, message: str, path: Path | str | None = None, line: int | None = None
     ) -> None:
-        """Keep the place beside the message: `path`, and the line in it where known."""
+        """Keep the message, the path and, if known, the line in the file.
+
+        The message continues after the path: "is empty", "cannot be read".
+        """
+        # Exceptions are pickled by their arguments; errors must survive a worker process.
         super().__init__(message, path, line)
         self.message = message
         self.path = Path(path) if path is not None else None
@@ -37,7 +43,7 @@ class InputError(FolioReelError):
 
 
 class UnknownFormatError(InputError):
-    """A file of a kind that we do not read."""
+    """A file in a format that we do not read."""
 
 
 class ModelFolderError(FolioReelError):
@@ -53,4 +59,4 @@ class AlignmentError(FolioReelError):
 
 
 class WorkError(FolioReelError):
-    """One piece of many that failed in a way that nobody foresaw; its process may have died."""
+    """One job of many that failed unexpectedly, such as by a crash of its worker process."""

@@ -1,6 +1,7 @@
 """Every command says in its help what it does, with examples, and the docs cover it."""
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -110,3 +111,15 @@ def test_the_docs_speak_of_judged_pairs():
             assert parameter.help
             assert parameter.opts[0] in help_text
     assert "sentences" in help_text.split("Commands:")[1]
+
+
+def test_the_generated_reference_covers_every_command():
+    script = COMMANDS_MD.with_name("generate_commands.py")
+    page = runpy.run_path(str(script))["commands_reference"]()
+    for words, command in COMMANDS.items():
+        heading = f"\n## folioreel {' '.join(words)}\n"
+        assert page.count(heading) == 1
+        section = page.split(heading)[1].split("\n## ")[0]
+        assert f"Usage: folioreel {' '.join(words)} " in section
+        for parameter in command.params:
+            assert not isinstance(parameter, click.Option) or parameter.opts[0] in section

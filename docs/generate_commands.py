@@ -1,0 +1,51 @@
+"""Print the commands reference of the documentation: what `--help` says, as Markdown.
+
+python docs/generate_commands.py > docs/reference/commands.md
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from folioreel.cli import main
+
+# Code blocks on the site scroll sideways beyond about this many columns.
+WIDTH = 88
+INTRODUCTION = """\
+# Commands
+
+This page is generated from `folioreel COMMAND --help`.
+
+Results go to stdout or to `--out`; progress, notes and errors go to stderr. The exit code is 0 for
+success, 1 for an error, explained in one line, and 2 for a command that was typed wrongly.
+"""
+
+
+def walk_commands(context: click.Context) -> Iterator[click.Context]:
+    """The context of each command below one, groups before their commands, as `--help` lists."""
+    group = context.command
+    if not isinstance(group, click.Group):
+        return
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        child = click.Context(command, parent=context, info_name=name, terminal_width=WIDTH)
+        yield child
+        yield from walk_commands(child)
+
+
+def commands_reference() -> str:
+    """The whole page: one section per command."""
+    root = click.Context(main, info_name="folioreel", terminal_width=WIDTH, **main.context_settings)
+    sections = [
+        f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
+        for context in [root, *walk_commands(root)]
+    ]
+    return "\n".join([INTRODUCTION, *sections])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(commands_reference())
