@@ -15,8 +15,10 @@ from folioreel.cli.options import (
     force_option,
     json_option,
     load_aligner,
+    no_shots_option,
     out_option,
     preset_option,
+    subtitles_option,
     workers_option,
 )
 from folioreel.cli.output import (
@@ -27,6 +29,7 @@ from folioreel.cli.output import (
     show_notes,
     show_rows,
     show_table,
+    show_written,
 )
 from folioreel.errors import WorkError
 
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("book", type=FILE)
 @click.argument("film", type=FILE)
-@click.option("--subtitles", metavar="FILE|TRACK|LANGUAGE", help="Which subtitles to take.")
+@subtitles_option
 @preset_option
 @encoder_option
 @click.option("--no-shots", is_flag=True, help="Do not decode the video: dialogue alone.")
@@ -49,11 +52,11 @@ if TYPE_CHECKING:
     type=click.Choice(["adaptive", "transnetv2"]),
     default="adaptive",
     show_default=True,
-    help="What finds the shots; transnetv2 needs folioreel[transnetv2].",
+    help="Shot detector; transnetv2 is better on dissolves (needs folioreel[transnetv2]).",
 )
-@click.option("--out", type=FILE, help="Folder for the page, JSON, CSV, VTT, SRT and the picture.")
+@out_option("Folder for the results: web page, picture, JSON, CSV, VTT and SRT.")
 @force_option
-@click.option("--json", "as_json", is_flag=True, help="Print alignment.json to stdout.")
+@json_option
 def align(
     book: Path,
     film: Path,
@@ -67,7 +70,10 @@ def align(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Align FILM (a video, or a subtitle file alone) with BOOK.
+    """Align a film with its book.
+
+    BOOK is a novel as plain text, Markdown, HTML, EPUB, FB2 or PDF; FILM is a video or a subtitle
+    file. Without --out, a summary is printed and nothing is written.
 
     \b
     folioreel align novel.epub film.mkv --out result
@@ -101,7 +107,7 @@ def align(
 
 @click.command("align-many")
 @click.argument("table", type=FILE)
-@click.option("--out", type=FILE, required=True, help="Gets a folder of results for each row.")
+@out_option("Folder for the results, with a subfolder for each pair.", required=True)
 @preset_option
 @click.option("--no-shots", is_flag=True, help="Do not look at the pictures: dialogue alone.")
 @engine_option
@@ -118,9 +124,10 @@ def align_many(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Align each film of TABLE with its book: a CSV file with the columns book and film.
+    """Align many films with their books.
 
-    A run that was stopped is taken up where it was; a row that fails does not stop the others.
+    TABLE is a CSV file with the columns book and film. A pair that fails does not stop the others,
+    and an interrupted run continues where it stopped.
 
     \b
     folioreel align-many pairs.csv --out results
@@ -147,9 +154,9 @@ def align_many(
 @click.command()
 @out_option("Folder for the results.", default=Path("folioreel-demo"), show_default=True)
 @force_option
-@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
+@json_option
 def demo(out: Path, force: bool, as_json: bool) -> None:
-    """Align the bundled film with its book, and score the result against judged lines.
+    """Align the bundled film and book, and score the result.
 
     \b
     folioreel demo
@@ -171,10 +178,12 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
 
 @click.command()
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--no-shots", is_flag=True, help="Do not look for shots in videos.")
+@no_shots_option
 @json_option
 def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
-    """Count what books and films hold: the paper's dataset table.
+    """Count the sentences, words and shots of books and films.
+
+    Prints the rows of the paper's dataset table.
 
     \b
     folioreel inspect novel.epub film.mkv
@@ -205,5 +214,4 @@ def _show_alignment(alignment: Alignment, files: list[Path], *, as_json: bool) -
     from folioreel.export.summary import summarize
 
     show_line(summarize(alignment))
-    for path in files:
-        show_line(f"wrote {path}")
+    show_written(*files)
