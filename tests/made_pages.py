@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 from drawn_films import draw_film, shots_of
 
 from folioreel.alignment.aligner import Aligner
-from folioreel.export.alignment_json import write_alignment
-from folioreel.export.alignment_reader import open_alignment
+from folioreel.export.alignment_json import read_alignment, write_alignment
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.viewer.judgements import judgements_folder
@@ -61,7 +60,7 @@ def make_alignment(folder: Path, book_name: str = "novel.txt") -> Path:
 
 def open_session(result: Path) -> Session:
     path = result / "alignment.json"
-    session = Session(open_alignment(path), judgements_folder(path))
+    session = Session(read_alignment(path), judgements_folder(path))
     session.prepare(lambda message: (_ for _ in ()).throw(AssertionError(message)))
     return session
 

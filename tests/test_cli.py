@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from conftest import SENTENCES, SPOKEN
 
 from folioreel.cli import main
-from folioreel.export.alignment_json import read_alignment
+from folioreel.export.alignment_json import read_document
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_align_writes_every_format(pair, tmp_path):
         "alignment.png",
         "page.html",
     }
-    document = read_alignment(tmp_path / "out" / "alignment.json")
+    document = read_document(tmp_path / "out" / "alignment.json")
     hoarding = next(x for x in document["links"] if x["text"] == "Who opened the hoarding?")
     assert hoarding["line"] == 17
 
@@ -91,7 +91,7 @@ def test_demo_sees_the_film_and_scores_itself(tmp_path):
     scores = json.loads(result.stdout)["scores"]
     assert scores["near"] > 80
     assert scores["ap"] > 90
-    document = read_alignment(tmp_path / "demo" / "alignment.json")
+    document = read_document(tmp_path / "demo" / "alignment.json")
     assert document["film"]["shots"] > 80
     assert document["book"]["chapters"] == 10
     kinds = {link["kind"] for link in document["links"]}

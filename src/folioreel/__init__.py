@@ -1,4 +1,9 @@
-"""folioreel aligns a film with the book it was made from."""
+"""folioreel aligns a film with the book it was made from.
+
+import folioreel
+alignment = folioreel.align("novel.epub", "film.mkv")
+alignment.save("result")
+"""
 
 from __future__ import annotations
 
@@ -8,21 +13,24 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from folioreel.alignment.aligner import Aligner
+    from folioreel.alignment.aligner import Aligner, align
     from folioreel.errors import FolioReelError
     from folioreel.ingest.book import load_book
     from folioreel.ingest.film import load_film
-    from folioreel.types import Alignment, Book, Film, Link
+    from folioreel.types import Alignment, Book, Film, Link, Moment, Sentence
 
 _HOMES = {
+    "align": "folioreel.alignment.aligner",
+    "load_book": "folioreel.ingest.book",
+    "load_film": "folioreel.ingest.film",
     "Aligner": "folioreel.alignment.aligner",
     "Alignment": "folioreel.types",
     "Book": "folioreel.types",
     "Film": "folioreel.types",
-    "FolioReelError": "folioreel.errors",
     "Link": "folioreel.types",
-    "load_book": "folioreel.ingest.book",
-    "load_film": "folioreel.ingest.film",
+    "Moment": "folioreel.types",
+    "Sentence": "folioreel.types",
+    "FolioReelError": "folioreel.errors",
 }
 
 __all__ = [
@@ -32,7 +40,10 @@ __all__ = [
     "Film",
     "FolioReelError",
     "Link",
+    "Moment",
+    "Sentence",
     "__version__",
+    "align",
     "load_book",
     "load_film",
 ]
@@ -43,3 +54,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'folioreel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

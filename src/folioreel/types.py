@@ -1,4 +1,4 @@
-"""The central types: a book, a film, and what links them (paper, section 3).
+"""The central types: a book, a film, and the alignment that links them (paper, section 3).
 
 A container owns flat tuples; divisions are ranges of indices, so nothing points at its parent.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 Kind = Literal["dialogue", "visual"]
@@ -51,7 +53,7 @@ class Chapter:
     paragraphs: range
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Book:
     """A book as sentences in paragraphs in chapters."""
 
@@ -73,6 +75,12 @@ class Book:
     def chapter_of(self) -> tuple[int, ...]:
         """The chapter of each paragraph."""
         return tuple(c.index for c in self.chapters for _ in c.paragraphs)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Book {self.title!r}: {len(self.sentences)} sentences, "
+            f"{len(self.paragraphs)} paragraphs, {len(self.chapters)} chapters>"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +131,7 @@ class Moment:
         return "visual" if self.subtitle is None else "dialogue"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Film:
     """A film: its shots, its spoken sentences, or both."""
 
@@ -137,8 +145,8 @@ class Film:
     sha256: str | None = None
     notes: tuple[str, ...] = ()
     """What the reader chose or noticed, in words for the user."""
-    features: ShotFeatures | None = field(default=None, compare=False, repr=False)
-    """What the shots look like, where that was asked for."""
+    features: ShotFeatures | None = field(default=None, compare=False)
+    """What the shots look like; None unless the film was watched."""
 
     @cached_property
     def moments(self) -> tuple[Moment, ...]:
@@ -157,6 +165,13 @@ class Film:
         return tuple(
             Moment(index=i, start_s=a, end_s=b, text=text, subtitle=subtitle, shot=shot)
             for i, (a, b, text, subtitle, shot) in enumerate(rows)
+        )
+
+    def __repr__(self) -> str:
+        watched = ", watched" if self.features is not None else ""
+        return (
+            f"<Film {self.title!r}: {len(self.moments)} moments, "
+            f"{len(self.subtitles)} spoken sentences, {len(self.shots)} shots{watched}>"
         )
 
     @cached_property
@@ -207,12 +222,89 @@ class Link:
     in_book: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Alignment:
-    """One link for each moment of a film, and the settings that gave it."""
+    """One link for each moment of a film, and the settings that produced it.
+
+    The methods that read or write files call modules of higher layers, which are imported when
+    they are needed: this module itself stays at the bottom.
+    """
 
     book: Book
     film: Film
     links: tuple[Link, ...]
     signature: dict[str, Any] = field(default_factory=dict)
-    """Preset, measures, weights and package version: what is needed to get it again."""
+    """Preset, measures, weights, options and package version: what it takes to reproduce it."""
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        book: Path | str | None = None,
+        film: Path | str | None = None,
+    ) -> Alignment:
+        """Read back what `save` or `folioreel align --out` wrote; no video is decoded.
+
+        Args:
+            folder: The folder of results, or its `alignment.json`.
+            book: Where the book's file is now, if it was moved.
+            film: Where the film's file is now, if it was moved.
+
+        Raises:
+            InputError: A file is missing, damaged, or has changed since the alignment was made.
+        """
+        found: Alignment = import_module("folioreel.export.alignment_json").read_alignment(
+            folder, book, film
+        )
+        return found
+
+    def save(self, folder: Path | str, *, overwrite: bool = False) -> list[Path]:
+        """Write JSON, CSV, WebVTT, SRT, the picture and the page; returns the files.
+
+        Raises:
+            InputError: The folder already holds results and `overwrite` is not set, or it cannot
+                be written.
+        """
+        results = import_module("folioreel.export.results")
+        results.check_folder(Path(folder), force=overwrite)
+        files: list[Path] = results.write_results(self, Path(folder))
+        return files
+
+    def links_at(self, time_s: float) -> tuple[Link, ...]:
+        """The links of the moments on screen at a time, in seconds from the start of the film."""
+        return tuple(
+            link
+            for link, moment in zip(self.links, self.film.moments, strict=True)
+            if moment.start_s <= time_s < moment.end_s
+        )
+
+    def moments_of(self, sentence: int | Sentence) -> tuple[Moment, ...]:
+        """The moments of the film that render a sentence of the book, in time order."""
+        index = sentence.index if isinstance(sentence, Sentence) else sentence
+        return tuple(
+            self.film.moments[link.moment]
+            for link in self.links
+            if link.in_book and link.sentence == index
+        )
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row per moment: the columns of `alignment.csv`. Needs pandas.
+
+        Raises:
+            ConfigError: pandas is not installed.
+        """
+        frame: pd.DataFrame = import_module("folioreel.export.tables").to_dataframe(self)
+        return frame
+
+    def __repr__(self) -> str:
+        return f"<Alignment of {self.film!r} with {self.book!r}: {self._counts()}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the counts and the picture."""
+        text: str = import_module("folioreel.export.picture").to_html(self, self._counts())
+        return text
+
+    def _counts(self) -> str:
+        in_book = sum(link.in_book for link in self.links)
+        return f"{in_book} of {len(self.links)} moments are in the book"

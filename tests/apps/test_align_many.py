@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from made_pairs import write_pair
 
-from folioreel import Aligner, load_book, load_film
+from folioreel import align
 from folioreel.apps import align_many as many
 from folioreel.apps.align_many import ManyConfig, align_many, align_pair, read_table
 from folioreel.cli import main
@@ -41,8 +41,7 @@ def test_each_row_is_aligned_as_align_does(table: Path, tmp_path: Path) -> None:
     ]
     assert "nowhere/book.txt" in results[1].reason
     assert not (tmp_path / "out" / "lost").exists()
-    book, film = load_book(tmp_path / "ferry/book.txt"), load_film(tmp_path / "ferry/film.srt")
-    alignment = Aligner.load().align(film, book)
+    alignment = align(tmp_path / "ferry/book.txt", tmp_path / "ferry/film.srt")
     for path in write_results(alignment, tmp_path / "alone"):
         assert (tmp_path / "out/ferry" / path.name).read_bytes() == path.read_bytes()
     assert (results[0].moments, results[0].in_book) == (

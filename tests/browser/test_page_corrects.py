@@ -10,7 +10,7 @@ import pytest
 from made_pages import make_alignment, open_session, serving
 from made_payloads import small_payload
 
-from folioreel.export.alignment_reader import open_alignment
+from folioreel.export.alignment_json import read_alignment
 from folioreel.export.page_html import write_page
 
 
@@ -161,7 +161,7 @@ def test_judgements_faster_than_the_server_answers_are_all_kept(served):
 def test_judgements_saved_from_the_one_file_page_are_taken_over(aligned, tmp_path, new_page):
     shutil.copytree(aligned, tmp_path / "pair")
     result = tmp_path / "pair" / "result"
-    write_page(open_alignment(result / "alignment.json"), tmp_path / "page.html")
+    write_page(read_alignment(result / "alignment.json"), tmp_path / "page.html")
     page = new_page()
     page.goto((tmp_path / "page.html").as_uri())
     for key in "nx":

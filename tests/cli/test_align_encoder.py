@@ -99,7 +99,7 @@ def test_encoders_that_are_refused(pair, tmp_path, monkeypatch):
 
 def test_a_preset_that_has_no_use_for_it(pair):
     result = align(pair, "--preset", "words", "--encoder", "student")
-    assert_one_line(result, "words takes no sentence vectors", "--preset")
+    assert_one_line(result, "words compares no sentence vectors", "choose another preset")
 
 
 def test_the_papers_preset_takes_another_encoder_too(pair, tmp_path):
@@ -108,4 +108,4 @@ def test_the_papers_preset_takes_another_encoder_too(pair, tmp_path):
     result = align(pair, "--preset", "papers", "--encoder", "made", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["model"]["config"]["sentence_encoder"] == "made"
-    assert "learned with another encoder than made" in result.stderr
+    assert "trained with another encoder than made" in result.stderr

@@ -12,9 +12,8 @@ from conftest import make_book, make_film
 
 from folioreel.alignment.aligner import Aligner
 from folioreel.errors import InputError
-from folioreel.export.alignment_json import alignment_to_dict, read_alignment, write_alignment
-from folioreel.export.results import WRITERS, check_folder, write_results
-from folioreel.export.summary import summarize
+from folioreel.export.alignment_json import alignment_to_dict, read_document, write_alignment
+from folioreel.export.results import WRITERS, check_folder, summarize, write_results
 from folioreel.files import replacing, write_text
 
 
@@ -26,7 +25,7 @@ def alignment(film, book):
 def test_json_validates_and_reads_back(tmp_path, alignment):
     path = tmp_path / "alignment.json"
     write_alignment(alignment, path)
-    document = read_alignment(path)
+    document = read_document(path)
     assert document == alignment_to_dict(alignment)
     assert [link["moment"] for link in document["links"]] == list(range(6))
     hoarding = document["links"][4]
@@ -51,7 +50,7 @@ def test_a_broken_alignment_is_refused(tmp_path, alignment, change, says):
     path = tmp_path / "alignment.json"
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match=says):
-        read_alignment(path)
+        read_document(path)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
@@ -60,8 +59,8 @@ def test_what_json_has_no_number_for_is_refused(alignment, tmp_path, number):
     score = re.search(r'"score": ([\d.e-]+)', text)
     path = tmp_path / "alignment.json"
     path.write_text(text[: score.start(1)] + number + text[score.end(1) :])
-    with pytest.raises(InputError, match=f"{number} is no number"):
-        read_alignment(path)
+    with pytest.raises(InputError, match=f"{number} is not a number"):
+        read_document(path)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "\x00\x01"])
@@ -69,7 +68,7 @@ def test_what_is_no_json_is_refused(tmp_path, content):
     path = tmp_path / "alignment.json"
     path.write_text(content)
     with pytest.raises(InputError, match=r"not an alignment\.json"):
-        read_alignment(path)
+        read_document(path)
 
 
 def test_csv_has_a_row_a_moment(tmp_path, alignment):

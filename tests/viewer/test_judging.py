@@ -15,8 +15,7 @@ from folioreel.errors import InputError
 from folioreel.evaluate.dataset import find_pairs, load_pair
 from folioreel.evaluate.film_json import load_pair_film
 from folioreel.evaluate.report import evaluate_dataset
-from folioreel.export.alignment_json import read_alignment
-from folioreel.export.alignment_reader import open_alignment
+from folioreel.export.alignment_json import read_alignment, read_document
 from folioreel.export.page_payload import page_link
 from folioreel.ingest.book import load_book
 from folioreel.train.judged import judged_moments
@@ -26,7 +25,7 @@ from folioreel.viewer.session import Session
 
 def solved_whole(result, judged):
     """The links of all moments, solved again as a whole."""
-    alignment = open_alignment(result)
+    alignment = read_alignment(result)
     aligner = Aligner.load()
     scores = aligner.score(alignment.film, alignment.book)
     return aligner.link(alignment.film, alignment.book, scores, judged)[0]
@@ -115,7 +114,7 @@ def test_judgements_come_back_at_the_next_start(result):
         assert browser.undo(2)[0] == 200
         status, answer = browser.judge(3, 3, 10)
         assert (status, answer["revision"]) == (200, 4)
-    links = read_alignment(result / "judged" / "alignment.json")["links"]
+    links = read_document(result / "judged" / "alignment.json")["links"]
     judged = solved_whole(result, {2: 3, 3: 10})
     assert [link["sentence"] for link in links] == [link.sentence for link in judged]
 
@@ -218,7 +217,7 @@ def test_the_folder_is_a_judged_pair(browser, result):
     folder = result / "judged"
     assert find_pairs(folder) == [folder]
     pair = load_pair(folder)
-    alignment = open_alignment(result)
+    alignment = read_alignment(result)
     assert load_pair_film(pair).moments == alignment.film.moments
     assert load_pair_film(pair).video.resolve() == (result.parent / "film.mp4").resolve()
     found = judged_moments(pair, load_pair_film(pair), load_book(pair.book))
@@ -325,16 +324,17 @@ def start_view(result, *options):
     ("change", "why"),
     [
         ({"config": {"something": "else"}}, "not of this version"),
-        ({"pictures": True}, "no longer in the cache"),
+        ({"pictures": True}, "can no longer be watched"),
     ],
 )
 def test_where_scores_cannot_be_had_again_a_judgement_changes_its_own_link(result, change, why):
     path = result / "alignment.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     document["model"] |= change
+    document["film"]["is_video"] = False  # so that it cannot be watched
     path.write_text(json.dumps(document), encoding="utf-8")
     said = []
-    session = Session(open_alignment(path), judgements_folder(path))
+    session = Session(read_alignment(path), judgements_folder(path))
     session.prepare(said.append)
     answer = session.judge(0, {"moment": 2, "verdict": "match", "sentence": 1})
     assert answer["links"] == [[2, {"sentence": 1, "score": 1.0, "in_book": True}]]

@@ -1,9 +1,11 @@
-"""The stages in order: measures → scores → chain or positions → links (paper, section 4)."""
+"""The front door: files → measures → scores → chain or positions → links (paper, section 4)."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,43 +18,154 @@ from folioreel.alignment.position_blocks import SolvedRows
 from folioreel.alignment.positions import Fixed, Positions, film_times, follow_book
 from folioreel.alignment.score import score_cells, score_silent
 from folioreel.config import AlignConfig
-from folioreel.errors import AlignmentError
+from folioreel.errors import AlignmentError, ConfigError
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film, watch_film
+from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.models.chain import ABSENT, judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import FrameFeatures, load_frame_features
 from folioreel.models.presets import load_preset
+from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.text import dominant_script
 from folioreel.types import Alignment, Book, Film, Link
 
 _SURE = 1e-6
-"""No link is surer than this short of 1."""
+"""Probabilities are kept this far from 0 and 1, so that their logits stay finite."""
 _REACH = 3
-"""A link is right if the truth lies at most so many paragraphs away, as in the paper."""
+"""A link is right if the truth lies at most this many paragraphs away (paper, section 5.1)."""
+
+
+_log = logging.getLogger(__name__)
+
+
+def align(
+    book: Book | Path | str,
+    film: Film | Path | str,
+    *,
+    preset: AlignConfig | str | Path = "default",
+    encoder: SentenceEncoder | str | None = None,
+    subtitles: Path | int | str | None = None,
+    shots: bool = True,
+    pictures: bool = True,
+    detector: DetectorName = "adaptive",
+    progress: ProgressCallback = ignore_progress,
+) -> Alignment:
+    """Align a film with the book it was made from.
+
+    Every command and every evaluation goes through this function, so one pair of files gives one
+    alignment.
+
+    Args:
+        book: A book file of any format that `load_book` reads, or what it returned.
+        film: A video, or a subtitle file alone, or what `load_film` returned. A loaded film that
+            has shots but was not watched is watched here.
+        preset: `default`, `paper`, a folder that training wrote, or the settings themselves.
+        encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
+            object with the methods of `SentenceEncoder`.
+        subtitles: A subtitle file, a track number, a language, or `none`; by default the best text
+            track of the video, else a subtitle file beside it.
+        shots: Whether to look for shots; without them a video is its dialogue alone.
+        pictures: Whether to look at what the shots show, if the preset makes use of it.
+        detector: The shot detector.
+        progress: Called with the progress of each stage.
+
+    Raises:
+        InputError: A file is missing, damaged or of an unknown format.
+        ConfigError: There is no such preset or encoder, or the preset has no use for the encoder.
+        AlignmentError: The two have nothing that could be compared.
+    """
+    aligner = Aligner.load(preset, encoder)
+    network = aligner.frame_features() if shots and pictures else None
+    if not isinstance(book, Book):
+        book = load_book(book)
+    if not isinstance(film, Film):
+        film = load_film(film, subtitles, shots, detector, progress, encoder=network)
+    elif subtitles is not None:
+        raise ValueError("subtitles are chosen when a film is loaded: give the film as a path")
+    elif not shots:
+        film = replace(film, shots=(), features=None)
+    elif network is None:
+        film = replace(film, features=None)
+    else:
+        film = watch_film(film, network, progress=progress)
+    alignment = aligner.align(film, book, progress)
+    options = {
+        "encoder": getattr(encoder, "name", encoder),
+        "subtitles": None if subtitles is None else str(subtitles),
+        "shots": shots,
+        "pictures": pictures,
+        "detector": detector,
+    }
+    return replace(alignment, signature=alignment.signature | {"options": options})
 
 
 class Aligner:
-    """Aligns films with books by the settings of one preset."""
+    """The stages of one preset, for callers that need scores and links apart."""
 
-    def __init__(self, config: AlignConfig, name: str = "custom") -> None:
-        """Keep the settings and the name that goes into the alignment's signature."""
+    def __init__(
+        self, config: AlignConfig, name: str = "custom", encoder: SentenceEncoder | None = None
+    ) -> None:
+        """Keep the settings.
+
+        Args:
+            config: The settings.
+            name: What the alignment's signature calls them.
+            encoder: Replaces the sentence encoder that the settings name.
+        """
         self.config = config
         self.name = name
-
-    def frame_features(self) -> FrameFeatures | None:
-        """What must look at a film before it is aligned; None where no picture counts."""
-        return load_frame_features(self.config.frame_features) if self.config.looks else None
+        self.encoder = encoder
 
     @classmethod
-    def load(cls, name: str = "default") -> Aligner:
-        """The aligner of a preset: `default`, `paper`, or a folder that training wrote."""
-        return cls(load_preset(name), name)
+    def load(
+        cls,
+        preset: AlignConfig | str | Path = "default",
+        encoder: SentenceEncoder | str | None = None,
+    ) -> Aligner:
+        """The aligner of a preset, with another sentence encoder if one is given.
+
+        Raises:
+            ConfigError: There is no such preset or encoder, or the preset has no use for it.
+            ModelFolderError: A folder is damaged.
+        """
+        if isinstance(preset, AlignConfig):
+            config, name = preset, "custom"
+        else:
+            config, name = load_preset(str(preset)), str(preset)
+        if encoder is None:
+            return cls(config, name)
+        # A wrong name is refused here, before the film is read, which may take minutes.
+        loaded = load_encoder(encoder) if isinstance(encoder, str) else encoder
+        named = encoder if isinstance(encoder, str) else loaded.name
+        if any(measure.startswith("semantic") for measure in config.measures):
+            changed = replace(config, semantic_encoder=named)
+        elif "sentence" in config.measures:
+            changed = replace(config, sentence_encoder=named)
+        else:
+            raise ConfigError(
+                f"the preset {name} compares no sentence vectors, so an encoder would change "
+                "nothing; choose another preset or no encoder"
+            )
+        if changed != config:
+            _log.warning(
+                "the preset %s was trained with another encoder than %s: its probabilities may be "
+                "too high",
+                name,
+                named,
+            )
+        return cls(changed, name, loaded)
+
+    def frame_features(self) -> FrameFeatures | None:
+        """The network that watches a film before it is aligned; None if pictures do not matter."""
+        return load_frame_features(self.config.frame_features) if self.config.looks else None
 
     def align(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
     ) -> Alignment:
-        """For every moment of the film the sentence of the book that it renders.
+        """Align a film, watched or not, with a book.
 
         Raises:
             AlignmentError: The two have nothing that could be compared.
@@ -66,8 +179,10 @@ class Aligner:
         return Alignment(book=book, film=film, links=links, signature=signature)
 
     def for_film(self, film: Film) -> Aligner:
-        """The aligner with what holds for films that were watched, if this one was."""
-        return self if film.features is None else Aligner(self.config.with_pictures(), self.name)
+        """The aligner with the settings for watched films, if this one was watched."""
+        if film.features is None:
+            return self
+        return Aligner(self.config.with_pictures(), self.name, self.encoder)
 
     def score(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
@@ -78,7 +193,7 @@ class Aligner:
             AlignmentError: The two have nothing that could be compared.
         """
         _check_comparable(film, book)
-        rows = SimilarityRows(film, book, self.config, progress)
+        rows = SimilarityRows(film, book, self.config, progress, self.encoder)
         if self.config.context is None:
             scores = score_cells(rows, self.config, progress)
             if self.config.steps is not None:

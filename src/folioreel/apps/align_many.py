@@ -9,19 +9,16 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from folioreel import __version__
-from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.aligner import Aligner, align
 from folioreel.engines.batch import EngineName, Outcome, run_many
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import make_folder, write_whole
-from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film
 from folioreel.ingest.source import read_bytes
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -41,7 +38,9 @@ class PairTask:
     film: Path
     subtitles: str | None
     preset: str
+    encoder: str | None
     shots: bool
+    pictures: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +48,12 @@ class ManyConfig:
     """How the pairs are aligned, and where the work is done."""
 
     preset: str = "default"
+    encoder: str | None = None
+    """A sentence encoder to use instead of the preset's own."""
     shots: bool = True
-    """Whether shots are looked for in videos."""
+    """Whether to look for shots in videos."""
+    pictures: bool = True
+    """Whether to look at what the shots show."""
     engine: EngineName = "local"
     workers: int | None = None
     """Pairs that are aligned at once; one a core if it is None."""
@@ -95,7 +98,7 @@ def align_many(
         ConfigError: There is no such preset or engine.
     """
     config, out = config or ManyConfig(), Path(out)
-    _load_once(config.preset)  # a wrong one is refused before any work is done
+    Aligner.load(config.preset, config.encoder)  # a wrong one is refused before any work is done
     tasks = read_table(Path(table), config)
     results: dict[str, PairResult] = {}
     todo: list[PairTask] = []
@@ -117,9 +120,15 @@ def align_many(
 
 def align_pair(task: PairTask) -> dict[str, bytes]:
     """The results of one pair by file name; runs on any engine."""
-    book = load_book(task.book)
-    film = load_film(task.film, subtitles=task.subtitles, shots=task.shots)
-    alignment = _load_once(task.preset).align(film, book)
+    alignment = align(
+        task.book,
+        task.film,
+        preset=task.preset,
+        encoder=task.encoder,
+        subtitles=task.subtitles,
+        shots=task.shots,
+        pictures=task.pictures,
+    )
     with TemporaryDirectory() as folder:
         return {path.name: path.read_bytes() for path in write_results(alignment, Path(folder))}
 
@@ -172,7 +181,9 @@ def _read_row(row: dict[str, str | None], table: Path, line: int, config: ManyCo
         film=film,
         subtitles=cells["subtitles"] or None,
         preset=config.preset,
+        encoder=config.encoder,
         shots=config.shots,
+        pictures=config.pictures,
     )
 
 
@@ -199,7 +210,13 @@ def _is_done(folder: Path, task: PairTask) -> bool:
         if (data[key].get("path"), data[key].get("bytes")) != (str(path), there):
             return False
     model = data["model"]
-    return (model.get("preset"), model.get("package_version")) == (task.preset, __version__)
+    given = {"subtitles": task.subtitles, "shots": task.shots, "pictures": task.pictures}
+    options = model.get("options") or {}
+    return (
+        (model.get("preset"), model.get("package_version")) == (task.preset, __version__)
+        and options.get("encoder") == task.encoder
+        and {name: options.get(name) for name in given} == given
+    )
 
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairResult:
@@ -217,8 +234,3 @@ def _read_alignment(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         pass
     raise InputError("is damaged; remove it, or give --force", path)
-
-
-@cache
-def _load_once(preset: str) -> Aligner:
-    return Aligner.load(preset)

@@ -7,12 +7,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.aligner import align
 from folioreel.evaluate.dataset import load_pair
 from folioreel.evaluate.metrics import Scores, placed_links, score_links
 from folioreel.export.results import write_results
-from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment
 
@@ -38,9 +36,7 @@ def demo_folder() -> Path:
 def run_demo(out: Path, progress: ProgressCallback = ignore_progress) -> DemoResult:
     """Align the bundled film with its book and write every result into `out`."""
     pair = load_pair(demo_folder())
-    # Its pictures are drawn, and say nothing to a network that knows photographs.
-    film = load_film(pair.folder / "film.mp4", progress=progress)
-    alignment = Aligner.load().align(film, load_book(pair.book), progress)
+    alignment = align(pair.book, pair.folder / "film.mp4", progress=progress)
     return DemoResult(
         alignment=alignment,
         files=write_results(alignment, out, progress),

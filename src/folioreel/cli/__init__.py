@@ -6,6 +6,7 @@ Each module holds one kind of command. Heavy imports happen inside the commands,
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any
 
@@ -18,7 +19,7 @@ from folioreel.cli.corpus import corpus
 from folioreel.cli.describe import describe
 from folioreel.cli.evaluate import evaluate
 from folioreel.cli.options import CommandGroup
-from folioreel.cli.output import show_error
+from folioreel.cli.output import Notices, show_error
 from folioreel.cli.train import train
 from folioreel.cli.train_visual import caption as train_caption
 from folioreel.cli.train_visual import visual as train_visual
@@ -30,6 +31,7 @@ class _Main(CommandGroup):
     """Turns our errors into one line on stderr and exit code 1; click exits with 2 on misuse."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        logging.getLogger("folioreel").handlers = [Notices(logging.WARNING)]
         try:
             return super().invoke(ctx)
         except FolioReelError as error:

@@ -14,7 +14,7 @@ from folioreel.cli.options import (
     engine_option,
     force_option,
     json_option,
-    load_aligner,
+    no_pictures_option,
     no_shots_option,
     out_option,
     preset_option,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 @subtitles_option
 @preset_option
 @encoder_option
-@click.option("--no-shots", is_flag=True, help="Do not decode the video: dialogue alone.")
-@click.option("--no-pictures", is_flag=True, help="Find the shots, but not what they show.")
+@no_shots_option
+@no_pictures_option
 @click.option(
     "--detector",
     type=click.Choice(["adaptive", "transnetv2"]),
@@ -81,26 +81,25 @@ def align(
     folioreel align novel.pdf film.mp4 --subtitles fr --out result
     folioreel align novel.epub film.mkv --encoder minilm --out result
     """
+    from folioreel.alignment.aligner import align as align_files
     from folioreel.export.results import check_folder, write_results
-    from folioreel.ingest.book import load_book
-    from folioreel.ingest.film import load_film
 
-    aligner = load_aligner(preset, encoder)
     if out is not None:
         check_folder(out, force=force)
     with ProgressBars() as progress:
-        read_book = load_book(book)
-        read_film = load_film(
+        alignment = align_files(
+            book,
             film,
+            preset=preset,
+            encoder=encoder,
             subtitles=subtitles,
             shots=not no_shots,
+            pictures=not no_pictures,
             detector=detector,
             progress=progress,
-            encoder=None if no_pictures else aligner.frame_features(),
         )
-        show_notes(book, read_book.notes)
-        show_notes(film, read_film.notes)
-        alignment = aligner.align(read_film, read_book, progress)
+        show_notes(book, alignment.book.notes)
+        show_notes(film, alignment.film.notes)
         files = write_results(alignment, out, progress) if out is not None else []
     _show_alignment(alignment, files, as_json=as_json)
 
@@ -109,7 +108,9 @@ def align(
 @click.argument("table", type=FILE)
 @out_option("Folder for the results, with a subfolder for each pair.", required=True)
 @preset_option
-@click.option("--no-shots", is_flag=True, help="Do not look at the pictures: dialogue alone.")
+@encoder_option
+@no_shots_option
+@no_pictures_option
 @engine_option
 @workers_option
 @force_option
@@ -118,7 +119,9 @@ def align_many(
     table: Path,
     out: Path,
     preset: str,
+    encoder: str | None,
     no_shots: bool,
+    no_pictures: bool,
     engine: EngineName,
     workers: int | None,
     force: bool,
@@ -136,7 +139,13 @@ def align_many(
     from folioreel.apps import align_many as many
 
     config = many.ManyConfig(
-        preset=preset, shots=not no_shots, engine=engine, workers=workers, force=force
+        preset=preset,
+        encoder=encoder,
+        shots=not no_shots,
+        pictures=not no_pictures,
+        engine=engine,
+        workers=workers,
+        force=force,
     )
     with resumable("the pairs aligned so far"), ProgressBars() as progress:
         results = many.align_many(table, out, config, progress)
@@ -211,7 +220,7 @@ def _show_alignment(alignment: Alignment, files: list[Path], *, as_json: bool) -
 
         show_json(alignment_to_dict(alignment))
         return
-    from folioreel.export.summary import summarize
+    from folioreel.export.results import summarize
 
     show_line(summarize(alignment))
     show_written(*files)

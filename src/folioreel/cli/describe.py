@@ -92,12 +92,12 @@ def describe(
     folioreel describe result --sheet contact-sheet
     """
     from folioreel.apps.contact_sheet import write_sheet
-    from folioreel.export.alignment_reader import open_alignment
+    from folioreel.export.alignment_json import read_alignment
 
     questions = [at, shot, time_range, passage, sheet]
     if sum(question is not None for question in questions) != 1:
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
-    opened = open_alignment(alignment, book, film)
+    opened = read_alignment(alignment, book, film)
     if sheet is not None:
         with ProgressBars() as progress:
             show_written(*write_sheet(opened, sheet, progress, force=force))

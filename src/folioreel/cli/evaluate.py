@@ -14,7 +14,6 @@ from folioreel.cli.options import (
     encoder_option,
     force_option,
     json_option,
-    load_aligner,
     preset_option,
 )
 from folioreel.cli.output import ProgressBars, show_json, show_line, show_rows, show_table
@@ -114,7 +113,9 @@ def evaluate_pairs(
     if leave_one_out:
         _check_learnable(dataset, context)
     elif baseline is None:
-        align = load_aligner(preset, encoder).align
+        from folioreel.alignment.aligner import Aligner
+
+        align = Aligner.load(preset, encoder).align
     else:
         _check_baseline(baseline, context)
         align = _baseline(baseline, encoder)

@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.errors import ConfigError
-
 if TYPE_CHECKING:
     from click.decorators import FC
-
-    from folioreel.alignment.aligner import Aligner
 
 # The library checks that a path exists and can be read: its messages say more than click's.
 FILE = click.Path(path_type=Path, readable=False)
@@ -121,38 +117,3 @@ class CommandGroup(click.Group):
                 formatter.write_dl(
                     [(name, self.commands[name].get_short_help_str(1000)) for name in names]
                 )
-
-
-def load_aligner(preset: str, encoder: str | None) -> Aligner:
-    """The aligner of a preset, with another encoder for its sentence vectors where one is named.
-
-    Raises:
-        ConfigError: There is no such preset or encoder, or the preset has no use for it.
-        ModelFolderError: The encoder's folder is missing or damaged.
-    """
-    from dataclasses import replace
-
-    from folioreel.alignment.aligner import Aligner
-    from folioreel.models.sentence_encoder import load_encoder
-
-    aligner = Aligner.load(preset)
-    if encoder is None:
-        return aligner
-    measures = aligner.config.measures
-    if any(name.startswith("semantic") for name in measures):
-        config = replace(aligner.config, semantic_encoder=encoder)
-    elif "sentence" in measures:
-        config = replace(aligner.config, sentence_encoder=encoder)
-    else:
-        raise ConfigError(
-            f"the preset {preset} takes no sentence vectors, so that --encoder would change "
-            "nothing; leave it out, or choose another --preset"
-        )
-    load_encoder(encoder)  # a wrong one is refused before the film is looked at, which takes long
-    if config != aligner.config:
-        click.echo(
-            f"the preset {preset} was learned with another encoder than {encoder}; its links may "
-            "be surer than they should",
-            err=True,
-        )
-    return Aligner(config, aligner.name)

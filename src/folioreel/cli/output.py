@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,6 +24,14 @@ _LONGEST_CELL = 40
 _DECIMALS = 4
 # Narrower than most terminals: prose is hard to read in long lines.
 _PASSAGE_WIDTH = 88
+
+
+class Notices(logging.Handler):
+    """Shows what the library logs as lines on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message of a record."""
+        show_error(record.getMessage())
 
 
 class StoppedError(FolioReelError):

@@ -44,13 +44,13 @@ def view(
     """
     import webbrowser
 
-    from folioreel.export.alignment_reader import FILE_NAME, open_alignment
+    from folioreel.export.alignment_json import FILE_NAME, read_alignment
     from folioreel.viewer.judgements import judgements_folder
     from folioreel.viewer.server import PageServer
     from folioreel.viewer.session import Session
 
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
-    session = Session(open_alignment(path, book, film), judgements_folder(path))
+    session = Session(read_alignment(path, book, film), judgements_folder(path))
     with PageServer(session, port) as server:
         session.prepare(show_error)
         if judgements is not None:

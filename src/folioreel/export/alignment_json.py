@@ -1,18 +1,28 @@
-"""`alignment.json`, schema version 1: the alignment as every other program reads it."""
+"""`alignment.json`, schema version 1: written for every other program, and read back.
+
+To read an alignment no video is decoded: shots and spoken sentences have their times in the file.
+The book's and the film's files are looked for where they were, then relative to the alignment's
+folder and those above it, so a folder that was moved as a whole still opens.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from folioreel.errors import InputError
-from folioreel.files import write_text
-from folioreel.types import Alignment, Link
+from folioreel.files import file_sha256, write_text
+from folioreel.ingest.book import load_book
+from folioreel.types import Alignment, Book, Film, Link, Shot, Subtitle
 
+FILE_NAME = "alignment.json"
 FORMAT = "folioreel-alignment"
 VERSION = 1
+_HASHED_BYTES = 500_000_000
+"""Larger films are recognised by their size: hashing them would take longer than opening them."""
 
 
 def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
@@ -93,12 +103,12 @@ def load_schema() -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> float:
-    """Python's JSON would take NaN and Infinity, which are none and which no page can show."""
-    raise ValueError(f"{name} is no number")
+    """Python's JSON accepts NaN and Infinity, which the standard does not and no page can show."""
+    raise ValueError(f"{name} is not a number")
 
 
-def read_alignment(path: Path) -> dict[str, Any]:
-    """An alignment file, validated against the schema.
+def read_document(path: Path) -> dict[str, Any]:
+    """The content of an alignment file, validated against the schema.
 
     Raises:
         InputError: The file is missing, not JSON, or not an alignment of a version that we know.
@@ -120,3 +130,130 @@ def read_alignment(path: Path) -> dict[str, Any]:
         where = "/".join(str(step) for step in error.absolute_path) or "the document"
         raise InputError(f"is not an alignment.json: at {where}: {error.message}", path) from error
     return document
+
+
+def read_alignment(
+    path: Path | str, book: Path | str | None = None, film: Path | str | None = None
+) -> Alignment:
+    """An alignment as it was when it was written.
+
+    Args:
+        path: `alignment.json`, or the folder it is in.
+        book: Where the book's file is now, if it was moved.
+        film: Where the film's file is now, if it was moved.
+
+    Raises:
+        InputError: A file is missing, has changed, or is not what it should be.
+    """
+    path = Path(path)
+    path = path / FILE_NAME if path.is_dir() else path
+    document = read_document(path)
+    read_book = _read_book(document["book"], _find_file(document, "book", path, book), path)
+    read_film = _read_film(document, _find_file(document, "film", path, film), path)
+    links = tuple(
+        Link(
+            moment=link["moment"],
+            sentence=link["sentence"],
+            score=link["score"],
+            in_book=link["in_book"],
+        )
+        for link in document["links"]
+    )
+    moments, sentences = len(read_film.moments), len(read_book.sentences)
+    if [link.moment for link in links] != list(range(moments)):
+        raise InputError("does not have one link per moment in time order; align again", path)
+    if any(link.sentence >= sentences for link in links):
+        raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
+    return Alignment(book=read_book, film=read_film, links=links, signature=document["model"])
+
+
+def _find_file(
+    document: dict[str, Any], what: str, alignment: Path, given: Path | str | None
+) -> Path:
+    """The book's or the film's file, checked against what the alignment says of it."""
+    record = document[what]
+    if given is not None:
+        given = Path(given)
+        if not given.is_file():
+            raise InputError("no such file; check the path", given)
+        if not _is_it(given, record):
+            raise InputError(
+                f"is not the {what} of {alignment}; give the file that was aligned", given
+            )
+        return given
+    if record["path"] is None:
+        raise InputError(f"does not say where its {what} is; give it with --{what} FILE", alignment)
+    places = [place for place in _places(Path(record["path"]), alignment) if place.is_file()]
+    found = next((place for place in places if _is_it(place, record)), None)
+    if found is not None:
+        return found
+    if places:
+        raise InputError(
+            f"has changed since {alignment} was made; align again, or give the {what} as it was "
+            f"with --{what} FILE",
+            places[0],
+        )
+    raise InputError(
+        f"the {what} {record['path']} is not there; give it with --{what} FILE", alignment
+    )
+
+
+def _places(recorded: Path, alignment: Path) -> Iterator[Path]:
+    """Where a file may be: as it was given, beside the alignment, or relative to a folder above."""
+    yield recorded
+    for folder in alignment.absolute().parents:
+        yield folder / recorded
+        yield folder / recorded.name
+
+
+def _is_it(path: Path, record: dict[str, Any]) -> bool:
+    recorded, size = record.get("bytes"), path.stat().st_size
+    if recorded is not None and (recorded != size or size > _HASHED_BYTES):
+        return bool(recorded == size)
+    return record["sha256"] is None or file_sha256(path) == record["sha256"]
+
+
+def _read_book(record: dict[str, Any], path: Path, alignment: Path) -> Book:
+    book = load_book(path)
+    parts = {
+        "sentences": len(book.sentences),
+        "paragraphs": len(book.paragraphs),
+        "chapters": len(book.chapters),
+    }
+    for name, count in parts.items():
+        if count != record[name]:
+            raise InputError(
+                f"was made with a folioreel that read {record[name]} {name} in the book, this one "
+                f"reads {count}; align again",
+                alignment,
+            )
+    return book
+
+
+def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
+    record = document["film"]
+    if "shot_times_s" not in record:
+        raise InputError("was made by an older folioreel, without shots; align again", alignment)
+    spoken = [link for link in document["links"] if link["kind"] == "dialogue"]
+    times = record["subtitle_times_s"]
+    if len(spoken) != len(times):
+        raise InputError("does not have one spoken link per subtitle; align again", alignment)
+    # Moments are in time order, as `Film.moments` has them.
+    order = sorted(range(len(times)), key=lambda k: (*times[k], k))
+    texts = {k: link["text"] for k, link in zip(order, spoken, strict=True)}
+    return Film(
+        title=record["title"],
+        duration_s=record["duration_s"],
+        shots=tuple(
+            Shot(index=k, start_s=start_s, end_s=end_s)
+            for k, (start_s, end_s) in enumerate(record["shot_times_s"])
+        ),
+        subtitles=tuple(
+            Subtitle(index=k, start_s=start_s, end_s=end_s, text=texts[k])
+            for k, (start_s, end_s) in enumerate(times)
+        ),
+        video=path if record["is_video"] else None,
+        path=path,
+        sha256=record["sha256"],
+        notes=tuple(record.get("notes", ())),
+    )

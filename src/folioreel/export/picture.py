@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import io
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +20,32 @@ _INK = "#343a40"
 _PAPER = "#faf8f3"
 _FILM_Y, _BOOK_Y = 1.0, 0.0
 _MOST_LABELS = 30
+"""Chapter titles below the book; more would overlap at this width."""
 
 
 def write_picture(alignment: Alignment, path: Path) -> None:
     """Draw the links, coloured by kind and faded by score, into a PNG, SVG or PDF file."""
+    with replacing(path) as temporary:
+        # No date inside: two identical runs give identical files.
+        metadata = _no_date(path.suffix)
+        draw_alignment(alignment).savefig(temporary, format=path.suffix[1:], metadata=metadata)
+
+
+def to_html(alignment: Alignment, counts: str) -> str:
+    """A short description and the picture, for a notebook."""
+    stream = io.BytesIO()
+    # 80 dots per inch make it 1,040 px wide, the width of a notebook's cell.
+    draw_alignment(alignment).savefig(stream, format="png", dpi=80)
+    image = base64.b64encode(stream.getvalue()).decode("ascii")
+    titles = html.escape(f"{alignment.film.title} — {alignment.book.title}")
+    return (
+        f"<div><p><b>{titles}</b>: {html.escape(counts)}</p>"
+        f'<img alt="The links between film and book" src="data:image/png;base64,{image}"></div>'
+    )
+
+
+def draw_alignment(alignment: Alignment) -> Figure:
+    """The film above, the book below, and a line for each link."""
     figure = Figure(figsize=(13, 6), dpi=150, facecolor=_PAPER)
     axes = figure.add_axes((0.03, 0.06, 0.94, 0.8))
     _draw_links(axes, alignment)
@@ -39,9 +64,7 @@ def write_picture(alignment: Alignment, path: Path) -> None:
         fontsize=10,
         color=_INK,
     )
-    with replacing(path) as temporary:
-        # No date inside: two identical runs give identical files.
-        figure.savefig(temporary, format=path.suffix[1:], metadata=_no_date(path.suffix))
+    return figure
 
 
 def _draw_links(axes: Axes, alignment: Alignment) -> None:

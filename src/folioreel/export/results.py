@@ -1,7 +1,8 @@
-"""Everything that `folioreel align --out DIR` writes."""
+"""What an alignment gives its user: the files of `--out DIR`, and a summary for a terminal."""
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 from folioreel.export.alignment_json import write_alignment
@@ -10,7 +11,8 @@ from folioreel.export.picture import write_picture
 from folioreel.export.tables import write_csv, write_srt, write_vtt
 from folioreel.files import check_output_folder, make_folder
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.types import Alignment
+from folioreel.times import format_clock
+from folioreel.types import Alignment, Link
 
 PAGE = "page.html"
 WRITERS = {
@@ -19,10 +21,13 @@ WRITERS = {
     "book.srt": write_srt,
     "alignment.png": write_picture,
     PAGE: write_page,
-    # Last: where it is, all of it is.
+    # Last: a folder that has it has all the others.
     "alignment.json": write_alignment,
 }
 """File name → its writer, in the order of writing."""
+_EXAMPLES = 5
+_EXAMPLE_WIDTH = 58
+"""Characters of a line; with its time and score it fits a terminal of 80 columns."""
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
@@ -41,3 +46,43 @@ def write_results(
         else:
             write(alignment, folder / name)
     return [folder / name for name in WRITERS]
+
+
+def summarize(alignment: Alignment) -> str:
+    """What was aligned, how much of it is in the book, and some of the surest links."""
+    book, film = alignment.book, alignment.film
+    in_book = sum(link.in_book for link in alignment.links)
+    lines = [
+        f"{film.title}: {len(film.moments)} moments "
+        f"({len(film.subtitles)} spoken sentences, {len(film.shots)} shots)",
+        f"{book.title}: {len(book.sentences)} sentences, {len(book.paragraphs)} paragraphs, "
+        f"{len(book.chapters)} chapters",
+        f"{in_book} of {len(alignment.links)} moments are in the book",
+    ]
+    examples = _examples(alignment)
+    if examples:
+        lines[-1] += "; for example:"
+        lines.append("")
+    for link in examples:
+        moment = film.moments[link.moment]
+        lines.append(f"  {format_clock(moment.start_s)}  {_short(moment.text)}")
+        lines.append(f"   {link.score:7.0%}  {_short(book.sentences[link.sentence].text)}")
+    return "\n".join(lines)
+
+
+def _examples(alignment: Alignment) -> list[Link]:
+    """The surest spoken link of each fifth of the film that says more than a few words."""
+    spoken = [
+        link
+        for link in alignment.links
+        if link.in_book and len(alignment.film.moments[link.moment].text.split()) >= 5
+    ]
+    parts = [
+        spoken[k * len(spoken) // _EXAMPLES : (k + 1) * len(spoken) // _EXAMPLES]
+        for k in range(_EXAMPLES)
+    ]
+    return [max(part, key=lambda link: link.score) for part in parts if part]
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(text, _EXAMPLE_WIDTH, placeholder=" …")

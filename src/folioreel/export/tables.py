@@ -1,4 +1,4 @@
-"""The alignment for other tools: CSV, WebVTT with JSON payloads, SRT with the book's passages."""
+"""The alignment for other tools: CSV, DataFrame, WebVTT with JSON payloads, SRT of passages."""
 
 from __future__ import annotations
 
@@ -10,35 +10,58 @@ import textwrap
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
 from folioreel.files import write_text
 from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Link
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SRT_WIDTH = 60
 _LONGEST_PASSAGE = 240
 """Characters of a passage that a subtitle can carry."""
 
 
-def write_csv(alignment: Alignment, path: Path) -> None:
-    """One row a moment: the fields of `alignment.json`, and the sentence's own words."""
-    rows = alignment_to_dict(alignment)["links"]
-    file = io.StringIO()
-    writer = csv.DictWriter(file, [*rows[0], "chapter_title", "passage"], lineterminator="\n")
-    writer.writeheader()
+def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
+    """One row per moment: the fields of `alignment.json`, and the sentence's own words."""
+    rows: list[dict[str, Any]] = alignment_to_dict(alignment)["links"]
     for row in rows:
         row["chapter_title"] = alignment.book.chapters[row["chapter"]].title
         row["passage"] = alignment.book.sentences[row["sentence"]].text
-        writer.writerow(row)
+    return rows
+
+
+def write_csv(alignment: Alignment, path: Path) -> None:
+    """The rows as CSV, under a line of column names."""
+    rows = table_rows(alignment)
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     write_text(path, file.getvalue())
+
+
+def to_dataframe(alignment: Alignment) -> pd.DataFrame:
+    """The rows as a DataFrame, indexed by moment.
+
+    Raises:
+        ConfigError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ConfigError("to_dataframe needs pandas; run: pip install pandas") from None
+    return pd.DataFrame(table_rows(alignment)).set_index("moment")
 
 
 def write_vtt(alignment: Alignment, path: Path) -> None:
     """A metadata track: each cue's payload is a moment's link as JSON, with its passage."""
-    parts = ["WEBVTT\n\nNOTE folioreel: one cue a moment; each payload is one JSON object\n"]
-    for row in alignment_to_dict(alignment)["links"]:
-        row["passage"] = alignment.book.sentences[row["sentence"]].text
+    parts = ["WEBVTT\n\nNOTE folioreel: one cue per moment; each payload is one JSON object\n"]
+    for row in table_rows(alignment):
         # "-->" must not stand in a payload; JSON can write the same string without it.
         payload = json.dumps(row, ensure_ascii=False).replace("-->", "--\\u003e")
         end_s = max(row["end_s"], row["start_s"] + 0.001)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
@@ -13,7 +14,7 @@ from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read
 from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.video.container import find_video_stream, length_s, open_container
-from folioreel.ingest.video.scan_cache import scan_cached
+from folioreel.ingest.video.scan_cache import recall_features, scan_cached
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, scan_video
 from folioreel.ingest.video.sidecar import find_sidecar
@@ -250,3 +251,17 @@ def _names_file(text: str) -> bool:
     """Whether a wish is a path rather than a language or a number."""
     path = Path(text)
     return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text
+
+
+def watch_film(
+    film: Film, encoder: FrameEncoder, *, progress: ProgressCallback | None = None
+) -> Film:
+    """A loaded film with the features of its shots; as it is if it has no video or no shots."""
+    film = recall_features(film, encoder)
+    if film.features is not None or film.video is None or film.sha256 is None or not film.shots:
+        return film
+    for detector in get_args(DetectorName):
+        scan = scan_cached(film.video, film.sha256, detector, encoder, progress)
+        if scan.shots == film.shots:
+            return replace(film, features=scan.features)
+    return film

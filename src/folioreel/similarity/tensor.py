@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.config import AlignConfig
-from folioreel.models.sentence_encoder import load_encoder
+from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.base import Measure
@@ -59,11 +59,12 @@ class SimilarityRows:
         book: Book,
         config: AlignConfig,
         progress: ProgressCallback = ignore_progress,
+        encoder: SentenceEncoder | None = None,
     ) -> None:
-        """Build the measures that the config names."""
+        """Build the measures that the config names, with its sentence encoder or another one."""
         self.measures = config.measures
         self.shape = (len(film.moments), len(book.sentences))
-        self._sources = build_measures(film, book, config, progress)
+        self._sources = build_measures(film, book, config, progress, encoder)
 
     def block(self, first: int, last: int, halo: int = 0) -> SimilarityTensor:
         """Rows first … last - 1 with `halo` rows of context above and below."""
@@ -89,7 +90,11 @@ class SimilarityRows:
 
 
 def build_measures(
-    film: Film, book: Book, config: AlignConfig, progress: ProgressCallback = ignore_progress
+    film: Film,
+    book: Book,
+    config: AlignConfig,
+    progress: ProgressCallback = ignore_progress,
+    encoder: SentenceEncoder | None = None,
 ) -> list[Measure]:
     """The measures that a config names, each family once."""
     tokens = number_tokens(film, book)
@@ -103,11 +108,11 @@ def build_measures(
     if any(name in config.measures for name in EvidenceMeasure.names):
         sources.append(EvidenceMeasure(tokens))
     if "sentence" in config.measures:
-        encoder = load_encoder(config.sentence_encoder)
-        sources.append(SentenceMeasure("sentence", encoder, film, book, progress))
+        found = encoder or load_encoder(config.sentence_encoder)
+        sources.append(SentenceMeasure("sentence", found, film, book, progress))
     if any(name.startswith("semantic") for name in config.measures):
-        encoder = load_encoder(config.semantic_encoder)
-        sources.append(SentenceMeasure("semantic", encoder, film, book, progress))
+        found = encoder or load_encoder(config.semantic_encoder)
+        sources.append(SentenceMeasure("semantic", found, film, book, progress))
     sources += visual_measures(film, book, config, config.measures, progress)
     return sources
 

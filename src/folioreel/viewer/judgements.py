@@ -21,12 +21,14 @@ from folioreel.errors import InputError
 from folioreel.evaluate.dataset import FILM_JSON
 from folioreel.evaluate.film_json import write_film_json
 from folioreel.files import make_folder, write_text
-from folioreel.types import Alignment, Film
-from folioreel.viewer.book_text import Lines, book_lines
+from folioreel.ingest.book import detect_format, open_book
+from folioreel.types import Alignment, Book, Film
 
 FORMAT = "folioreel-judgements"
 VERSION = 1
 JOURNAL = "journal.jsonl"
+Lines = tuple[int, int]
+"""The first and last line of a sentence in `book.txt`, counted from 1."""
 _GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind")
 
 
@@ -228,3 +230,25 @@ def judgements_folder(alignment: Path) -> Path:
 
 def _is_index(value: Any, size: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+
+
+def book_lines(book: Book) -> tuple[str, list[Lines]]:
+    """A book as plain text, and the lines of each sentence in it.
+
+    A plain-text book is taken as it is. Any other is written out with one sentence per line and a
+    blank line between paragraphs.
+    """
+    kept = [(s.line, s.line_end) for s in book.sentences]
+    known = [(first, last) for first, last in kept if first is not None and last is not None]
+    if book.path is not None and len(known) == len(kept):
+        file = open_book(book.path)
+        if detect_format(file) == "plain text":
+            return file.text, known
+    written: list[str] = []
+    lines: list[Lines] = []
+    for paragraph in book.paragraphs:
+        for j in paragraph.sentences:
+            written.append(" ".join(book.sentences[j].text.split()))
+            lines.append((len(written), len(written)))
+        written.append("")
+    return "\n".join(written), lines

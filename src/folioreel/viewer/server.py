@@ -13,6 +13,7 @@ import hmac
 import html
 import json
 import os
+import re
 import secrets
 import sys
 import threading
@@ -26,7 +27,6 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.export.page_html import render_page
 from folioreel.export.thumbnails import WIDTH_PX, encode_jpeg
 from folioreel.ingest.video.stills import Stills
-from folioreel.viewer.byte_ranges import UnsatisfiableError, parse_range
 from folioreel.viewer.session import Session, StaleError
 
 HOST = "127.0.0.1"
@@ -36,6 +36,7 @@ _ERROR_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>folioreel</title><h1>folioreel</h1><p>{}.</p></html>
 """
 _CHUNK = 1 << 18
+_RANGE = re.compile(r"bytes=[ \t]*(\d*)-(\d*)[ \t]*", re.IGNORECASE)
 _VIDEO_TYPES = {
     ".mp4": "video/mp4",
     ".m4v": "video/mp4",
@@ -349,3 +350,32 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: what a reader looks at is nobody's business."""
+
+
+class UnsatisfiableError(Exception):
+    """The range begins beyond the file's end (status 416)."""
+
+
+def parse_range(header: str | None, size: int) -> range | None:
+    """The bytes that a Range header asks for; None where the whole file is due.
+
+    A header that is malformed or names several ranges is passed over, as the RFC allows.
+
+    Raises:
+        UnsatisfiableError: No byte of the file lies in it.
+    """
+    found = _RANGE.fullmatch(header.strip()) if header else None
+    if found is None or found.group(1) == found.group(2) == "":
+        return None
+    first, last = found.groups()
+    if not first:  # the last so many bytes
+        count = min(int(last), size)
+        if count == 0:
+            raise UnsatisfiableError
+        return range(size - count, size)
+    start = int(first)
+    if last and int(last) < start:
+        return None
+    if start >= size:
+        raise UnsatisfiableError
+    return range(start, min(int(last), size - 1) + 1 if last else size)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_payload import make_payload, page_link
-from folioreel.ingest.video.scan_cache import recall_features
+from folioreel.ingest.film import watch_film
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
@@ -44,7 +44,7 @@ class Session:
         """Take up what was judged before.
 
         Args:
-            alignment: What `open_alignment` gives.
+            alignment: What `read_alignment` gives.
             folder: Where the judgements are kept.
         """
         self.alignment = alignment
@@ -68,10 +68,11 @@ class Session:
             try:
                 film, book = self.alignment.film, self.alignment.book
                 aligner = _aligner_of(self.alignment)
-                if self.alignment.signature.get("pictures"):
-                    film = recall_features(film, aligner.frame_features())
+                network = aligner.frame_features()
+                if self.alignment.signature.get("pictures") and network is not None:
+                    film = watch_film(film, network, progress=self._go_on)
                     if film.features is None:
-                        raise InputError("its pictures are no longer in the cache; align it again")
+                        raise InputError("the film can no longer be watched; align it again")
                 scores = aligner.score(film, book, self._go_on)
                 judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)

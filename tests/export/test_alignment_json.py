@@ -12,8 +12,7 @@ from conftest import SENTENCES
 from folioreel.alignment.aligner import Aligner
 from folioreel.apps.demo import demo_folder
 from folioreel.errors import InputError
-from folioreel.export.alignment_json import write_alignment
-from folioreel.export.alignment_reader import open_alignment
+from folioreel.export.alignment_json import read_alignment, write_alignment
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.types import Alignment, Film, Link, Shot, Subtitle
@@ -45,7 +44,7 @@ def files(tmp_path):
 def test_it_is_the_same_again(files):
     folder, alignment = files
     for path in (folder / "result", folder / "result" / "alignment.json"):
-        found = open_alignment(path)
+        found = read_alignment(path)
         assert found.book == alignment.book
         assert found.film == alignment.film
         assert found.signature == json.loads(json.dumps(alignment.signature))
@@ -62,7 +61,7 @@ def test_a_folder_moved_as_a_whole(files, tmp_path):
     folder, alignment = files
     moved = tmp_path / "elsewhere" / "shelf"
     shutil.move(folder, moved)
-    found = open_alignment(moved / "result")
+    found = read_alignment(moved / "result")
     assert found.book.sentences == alignment.book.sentences
     assert found.book.path == moved / "novel.txt"
 
@@ -73,7 +72,7 @@ def test_relative_paths_are_seen_from_the_alignment(files, tmp_path, monkeypatch
     book, film = load_book(Path("novel.txt")), load_film(Path("film.srt"))
     write_alignment(Aligner.load().align(film, book), folder / "result" / "alignment.json")
     monkeypatch.chdir(tmp_path)
-    assert open_alignment(folder / "result").book.title == book.title
+    assert read_alignment(folder / "result").book.title == book.title
 
 
 @pytest.mark.parametrize("what", ["book", "film"])
@@ -83,9 +82,9 @@ def test_what_is_gone_is_asked_for(files, tmp_path, what):
     kept = tmp_path / "kept.bin"
     shutil.move(folder / name, kept)
     with pytest.raises(InputError, match=f"--{what} FILE"):
-        open_alignment(folder / "result")
+        read_alignment(folder / "result")
     named = kept.rename(tmp_path / f"other{Path(name).suffix}")
-    found = open_alignment(folder / "result", **{what: named})
+    found = read_alignment(folder / "result", **{what: named})
     assert found.links[0].sentence == alignment.links[0].sentence
     assert getattr(found, what).path == named
 
@@ -97,11 +96,11 @@ def test_what_has_changed_is_refused(files, tmp_path, what):
     changed = (folder / name).read_bytes().replace(b"hoarding", b"cupboard")
     (folder / name).write_bytes(changed)
     with pytest.raises(InputError, match="has changed since"):
-        open_alignment(folder / "result")
-    with pytest.raises(InputError, match="give that very file"):
-        open_alignment(folder / "result", **{what: folder / name})
+        read_alignment(folder / "result")
+    with pytest.raises(InputError, match="give the file that was aligned"):
+        read_alignment(folder / "result", **{what: folder / name})
     with pytest.raises(InputError, match="no such file"):
-        open_alignment(folder / "result", **{what: tmp_path / "nothing"})
+        read_alignment(folder / "result", **{what: tmp_path / "nothing"})
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ def test_a_file_that_does_not_fit(files, change, says):
     change(document)
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match=says):
-        open_alignment(path)
+        read_alignment(path)
 
 
 def test_moments_at_odd_times_come_back(files, rng):
@@ -148,7 +147,7 @@ def test_moments_at_odd_times_come_back(files, rng):
     write_alignment(
         Alignment(book=alignment.book, film=film, links=links, signature=alignment.signature), path
     )
-    assert open_alignment(path).film.moments == film.moments
+    assert read_alignment(path).film.moments == film.moments
 
 
 def test_a_video_is_not_decoded(tmp_path, monkeypatch):
@@ -161,6 +160,6 @@ def test_a_video_is_not_decoded(tmp_path, monkeypatch):
         tmp_path / "alignment.json",
     )
     monkeypatch.setattr("av.open", lambda *_, **__: pytest.fail("the video was opened"))
-    found = open_alignment(tmp_path)
+    found = read_alignment(tmp_path)
     assert found.film.moments == film.moments
     assert found.film.video == demo / "film.mp4"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from folioreel.viewer.byte_ranges import UnsatisfiableError, parse_range
+from folioreel.viewer.server import UnsatisfiableError, parse_range
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,112 @@
+"""One pair, one alignment: a watched film gives the same links through every door."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import SENTENCES
+from drawn_films import DrawnTrack, draw_film, shots_of
+
+import folioreel
+from folioreel.apps import demo
+from folioreel.cli import main
+from folioreel.export.alignment_json import FILE_NAME
+from folioreel.viewer.judgements import judgements_folder
+from folioreel.viewer.session import Session
+
+CUES = [
+    (200, 1400, "Sixty-one kilos."),
+    (4200, 5400, "Did you hear the band in the malt-house?"),
+    (8200, 9600, "Who opened the hoarding?"),
+]
+GOLD = "id\tverdict\thow\tline_from\tline_to\talternates\tnote\n0\tmatch\tverbatim\t5\t5\t-\t-\n"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory) -> Path:
+    """A book and a film of six shots, three of them silent, as a judged pair."""
+    folder = tmp_path_factory.mktemp("doors") / "pair"
+    folder.mkdir()
+    (folder / "book.txt").write_text("\n\n".join(SENTENCES), encoding="utf-8")
+    draw_film(
+        folder / "film.mp4", shots_of([50] * 6), tracks=[DrawnTrack(cues=CUES, codec="mov_text")]
+    )
+    rows = [f"{k}\t{a / 1000}\t{b / 1000}\t{text}" for k, (a, b, text) in enumerate(CUES)]
+    (folder / "film_sentences.tsv").write_text("\n".join(["id\tstart_s\tend_s\ttext", *rows]))
+    (folder / "gold.tsv").write_text(GOLD)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alignment(pair):
+    return folioreel.align(pair / "book.txt", pair / "film.mp4")
+
+
+def run(*arguments):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_the_film_is_watched(alignment):
+    assert alignment.signature["pictures"] is True
+    assert alignment.film.features is not None
+    assert [moment.kind for moment in alignment.film.moments].count("visual") == 3
+
+
+def test_loaded_objects(pair, alignment):
+    book, film = folioreel.load_book(pair / "book.txt"), folioreel.load_film(pair / "film.mp4")
+    assert film.features is None
+    assert folioreel.align(book, film).links == alignment.links
+    assert folioreel.align(book, alignment.film).links == alignment.links
+
+
+def test_without_pictures_a_loaded_film_is_as_a_path(pair, alignment):
+    book = folioreel.load_book(pair / "book.txt")
+    for options in ({"pictures": False}, {"shots": False}):
+        by_path = folioreel.align(book, pair / "film.mp4", **options)
+        by_object = folioreel.align(book, alignment.film, **options)
+        assert by_object.links == by_path.links
+        assert by_object.signature == by_path.signature
+        assert by_path.signature["pictures"] is False
+
+
+def test_align(pair, alignment, tmp_path):
+    run("align", pair / "book.txt", pair / "film.mp4", "--out", tmp_path / "out")
+    alignment.save(tmp_path / "saved")
+    names = sorted(path.name for path in (tmp_path / "saved").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "out").iterdir())
+    for name in names:
+        written = (tmp_path / "out" / name).read_bytes()
+        assert written == (tmp_path / "saved" / name).read_bytes(), name
+
+
+def test_align_many(pair, alignment, tmp_path):
+    (tmp_path / "pairs.csv").write_text(f"book,film\n{pair / 'book.txt'},{pair / 'film.mp4'}\n")
+    run("align-many", tmp_path / "pairs.csv", "--out", tmp_path / "out")
+    alignment.save(tmp_path / "saved")
+    written = (tmp_path / "out" / "film" / FILE_NAME).read_bytes()
+    assert written == (tmp_path / "saved" / FILE_NAME).read_bytes()
+
+
+def test_demo(pair, alignment, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "demo_folder", lambda: pair)
+    assert demo.run_demo(tmp_path / "out").alignment.links == alignment.links
+
+
+def test_view_solves_it_again(pair, alignment, tmp_path):
+    shutil.copytree(pair, tmp_path / "pair")
+    alignment.save(tmp_path / "pair" / "result")
+    path = tmp_path / "pair" / "result" / FILE_NAME
+    complaints = []
+    session = Session(folioreel.Alignment.load(path), judgements_folder(path))
+    session.prepare(complaints.append)
+    session.judge(0, {"moment": 1, "verdict": "none", "sentence": None})
+    session.undo(1)
+    session.close()
+    assert complaints == []
+    # What changed is what the page is told; scores have four digits in the file.
+    for new, old in zip(session.payload([], {})["links"], alignment.links, strict=True):
+        assert (new["sentence"], new["in_book"]) == (old.sentence, old.in_book)
+        assert new["score"] == pytest.approx(old.score, abs=0.0021)
