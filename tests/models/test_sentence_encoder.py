@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from made_encoders import by_pytorch, made_model
 
+from folioreel import Aligner
 from folioreel.errors import ConfigError, ModelFolderError
-from folioreel.models import folders, sentence_encoder
+from folioreel.models import folders, sentence_encoder, word_encoder
+from folioreel.models.folders import ModelFolder
 from folioreel.models.sentence_encoder import encode_cached, load_encoder
 from folioreel.models.vocabulary import UNKNOWN
-from folioreel.models.word_encoder import EncoderPart, WordEncoder
+from folioreel.models.word_encoder import EncoderModel, EncoderPart, WordEncoder
 
 TEXTS = (
     "The ferry crossed the river at dawn.",
@@ -201,6 +203,90 @@ def test_built_in_encoders_and_their_parts(model, tmp_path, monkeypatch):
     assert np.array_equal(np.hstack([uni.encode(TEXTS), bi.encode(TEXTS)]), whole)
     with pytest.raises(ModelFolderError, match="pip install --force-reinstall folioreel"):
         load_encoder("student")
+
+
+def test_an_encoder_is_loaded_and_hashed_once_until_its_files_change(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "mine")
+    read, opened, hashed = [], [], []
+    count_calls(monkeypatch, ModelFolder, "read", read)
+    count_calls(monkeypatch, word_encoder, "open_session", opened)
+    count_calls(monkeypatch, word_encoder, "_fingerprint", hashed)
+    first = load_encoder(str(tmp_path / "mine"))
+    counts = (len(read), len(opened), len(hashed))
+    assert counts == (5, 2, 1)  # two graphs, words, vocabulary, card
+    assert load_encoder(tmp_path / "mine") is first
+    monkeypatch.chdir(tmp_path)
+    assert load_encoder("mine").fingerprint == first.fingerprint
+    assert EncoderModel.load(tmp_path / "mine") is EncoderModel.load(tmp_path / "mine")
+    replace(model, longest=3).save(tmp_path / "mine", replace=True)
+    assert load_encoder(str(tmp_path / "mine")).fingerprint != first.fingerprint
+    (tmp_path / "mine" / "vocabulary.txt").unlink()
+    with pytest.raises(ModelFolderError, match="is missing"):
+        load_encoder(str(tmp_path / "mine"))
+
+
+def test_a_second_alignment_loads_no_encoder(film, book, monkeypatch):
+    Aligner.load().align(film, book)
+    opened = []
+    count_calls(monkeypatch, word_encoder, "open_session", opened)
+    count_calls(monkeypatch, word_encoder, "_fingerprint", opened)
+    count_calls(monkeypatch, EncoderModel, "__post_init__", opened)
+    Aligner.load().align(film, book)
+    load_encoder("student")
+    assert opened == []
+
+
+def count_calls(monkeypatch, owner, name, calls):
+    function = getattr(owner, name)
+
+    def counted(*args, **kwargs):
+        calls.append(args)
+        return function(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, counted)
+
+
+class Plain:
+    """An encoder of a user's own, with nothing but the method."""
+
+    def encode(self, texts):
+        return [[len(text), 1.5] for text in texts]
+
+
+def test_an_encoder_object_is_used_as_it_is(encoder):
+    assert load_encoder(encoder) is encoder
+    counting = Counting()
+    assert load_encoder(counting) is counting
+
+
+def test_any_object_that_encodes_texts_will_do():
+    found = load_encoder(Plain())
+    assert (found.name, found.units, found.fingerprint) == ("Plain", 2, "")
+    told = []
+    vectors = found.encode(["one", " ", "three"], told.append)
+    assert vectors.tolist() == [[3, 1.5], [0, 0], [5, 1.5]]
+    assert vectors.dtype == np.float32
+    assert (told[-1].done, told[-1].total) == (2, 2)
+    assert found.encode([]).shape == (0, 2)
+
+
+def test_objects_that_are_no_encoders():
+    with pytest.raises(ConfigError, match=r"int is not a sentence encoder; give .*encode"):
+        load_encoder(3)
+    flat = Plain()
+    flat.encode = lambda texts: [1.0 for _ in texts]
+    with pytest.raises(ConfigError, match=r"shape \(1,\) for 1 texts"):
+        load_encoder(flat)
+
+
+def test_only_vectors_with_a_fingerprint_are_kept_on_disk(tmp_path):
+    plain, named = Plain(), Plain()
+    named.name, named.fingerprint = "mine", "v1"
+    kept = encode_cached(load_encoder(named), ["one", "two", "one"])
+    (stored,) = (tmp_path / "cache").iterdir()
+    found = encode_cached(load_encoder(plain), ["one", "two", "one"])
+    assert np.array_equal(found, kept)  # half precision in both cases
+    assert list((tmp_path / "cache").iterdir()) == [stored]
 
 
 def test_encoders_that_are_not_there(tmp_path, monkeypatch):

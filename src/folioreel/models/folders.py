@@ -30,11 +30,12 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
 import numpy as np
 import safetensors.numpy
@@ -49,6 +50,10 @@ from folioreel.models.vocabulary import Vocabulary
 CONFIG, CARD, VOCABULARY = "config.json", "README.md", "vocabulary.txt"
 DATA = Path(__file__).parent / "data"
 """The models that ship with the package."""
+
+_KEPT = 4
+"""Models of one loader that stay in memory: an alignment uses two encoders at most, and the rest
+leaves room for a comparison of some. Each takes some tens of megabytes."""
 
 Content = bytes | str | Vocabulary | Mapping[str, NDArray[Any]]
 """What a file of a model folder can be made from."""
@@ -197,6 +202,27 @@ class ModelFolder:
         return Vocabulary.parse(self.read(VOCABULARY), self.path / VOCABULARY)
 
 
+Options = TypeVarTuple("Options")
+Model = TypeVar("Model")
+
+
+def load_once(load: Callable[[Path, *Options], Model]) -> Callable[[Path, *Options], Model]:
+    """Make a loader keep what it loaded from a folder until one of the folder's files changes.
+
+    Each step of an alignment asks for its models itself, and an evaluation does so for every pair;
+    to read, hash and open a model anew takes from a tenth of a second to several.
+    """
+
+    @lru_cache(maxsize=_KEPT)
+    def load_unchanged(folder: Path, _stamp: object, *options: *Options) -> Model:
+        return load(folder, *options)
+
+    def load_or_reuse(folder: Path, /, *options: *Options) -> Model:
+        return load_unchanged(folder, (folder.absolute(), _file_stamps(folder)), *options)
+
+    return load_or_reuse
+
+
 def builtin_folder(name: str) -> Path:
     """The folder of a model that ships with the package."""
     return DATA / name
@@ -259,6 +285,18 @@ def _damaged(folder: Path, problem: str) -> ModelFolderError:
     if DATA in folder.parents:
         remedy = "run: pip install --force-reinstall folioreel"
     return ModelFolderError(f"{folder}: {problem}; {remedy}")
+
+
+def _file_stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """What changes when a file of a folder is replaced, edited, added or removed."""
+    stamps = []
+    for path in sorted(folder.rglob("*")):
+        try:
+            status = path.stat()
+        except OSError:  # a link to nowhere; the loader will say so if it needs the file
+            continue
+        stamps.append((path.name, status.st_ino, status.st_mtime_ns, status.st_size))
+    return tuple(stamps)
 
 
 def _first_line(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """Sentences as vectors: what an encoder is, how one is loaded by name, and vectors kept on disk.
 
 The measures `sentence` and `semantic`, the corpus index and the captions all get their vectors
-here. Where the name of an encoder is asked for, an encoder object of your own will do too.
+here. Wherever an encoder is asked for by name, an object of your own will do too.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.cache import cached_array
 from folioreel.errors import ConfigError, ModelFolderError
-from folioreel.models.folders import builtin_folder
+from folioreel.models.folders import builtin_folder, load_once
 from folioreel.models.word_encoder import (
     FORMAT,
     EncoderModel,
@@ -25,7 +26,7 @@ from folioreel.models.word_encoder import (
     hash_pieces,
     text_bytes,
 )
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 BUILT_IN = {
     "skip-thought": "skip-thought",
@@ -33,19 +34,35 @@ BUILT_IN = {
     "bi-skip": "skip-thought",
     "student": "student",
 }
-"""Encoder → the shipped folder it is in. `uni-skip` and `bi-skip` are the parts of theirs."""
+"""Encoder → the shipped model it is in. `uni-skip` and `bi-skip` are the parts of theirs."""
 PRETRAINED = "minilm"
 """The encoder whose files come with another package."""
 
+# Texts that a foreign encoder gets at a time: enough for its own batches, and progress is seen.
+_CHUNK = 512
+
+
+@runtime_checkable
+class TextEncoder(Protocol):
+    """The least that an encoder of your own needs; sentence-transformers' models have it.
+
+    It may also have a `name`, and a `fingerprint`: a hash of all that its vectors depend on besides
+    the text. Without a fingerprint its vectors are never kept on disk, as nothing would tell them
+    from those of another model.
+    """
+
+    def encode(self, texts: Any, /) -> Any:
+        """The vectors of a list of texts: (N, units)."""
+
 
 class SentenceEncoder(Protocol):
-    """Anything that turns sentences into vectors."""
+    """An encoder as the rest of the package uses it; `load_encoder` gives one."""
 
     name: str
     units: int
     """The length of a vector."""
     fingerprint: str
-    """A hash of all that the vectors depend on, beside the text."""
+    """A hash of all that the vectors depend on besides the text; empty if that is not known."""
 
     def encode(
         self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
@@ -54,40 +71,82 @@ class SentenceEncoder(Protocol):
         ...
 
 
-def load_encoder(name_or_path: str) -> SentenceEncoder:
-    """An encoder by name or by folder.
+class ForeignEncoder:
+    """Anybody's `encode(texts)` as a `SentenceEncoder`."""
+
+    def __init__(
+        self, name: str, encoder: TextEncoder, fingerprint: str = "", **options: Any
+    ) -> None:
+        """Wrap an encoder; `options` go to each call of its `encode`.
+
+        Raises:
+            ConfigError: It does not give one vector for each text.
+        """
+        self.name = name
+        self.fingerprint = fingerprint
+        self._encoder, self._options = encoder, options
+        self.units = int(self._run(["A text."]).shape[1])
+
+    def encode(
+        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """The vector of each text, zeros for a blank one: (N, units)."""
+        vectors = np.zeros((len(texts), self.units), dtype=np.float32)
+        filled = [number for number, text in enumerate(texts) if text.strip()]
+        for first in range(0, len(filled), _CHUNK):
+            numbers = filled[first : first + _CHUNK]
+            vectors[numbers] = self._run([texts[number] for number in numbers])
+            done = first + len(numbers)
+            progress(Progress(stage="reading sentences", done=done, total=len(filled)))
+        return vectors
+
+    def _run(self, texts: list[str]) -> NDArray[np.float32]:
+        found = np.asarray(self._encoder.encode(texts, **self._options), dtype=np.float32)
+        if found.ndim != 2 or len(found) != len(texts):
+            raise ConfigError(
+                f"the encoder {self.name} gave an array of shape {found.shape} for {len(texts)}"
+                " texts; its `encode` should give one vector for each"
+            )
+        return found
+
+
+def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
+    """An encoder by name or by folder; each is loaded once until its files change.
 
     Args:
-        name_or_path: `skip-thought`, `uni-skip`, `bi-skip` or `student`, which ship with the
-            package; `minilm`; a folder that `EncoderModel.save` wrote; a folder with an ONNX export
-            of a sentence-transformers model; or the name of such a model, where that package is
-            installed.
+        encoder: `skip-thought`, `uni-skip`, `bi-skip` or `student`, which ship with the package;
+            `minilm`; a folder that `EncoderModel.save` wrote; a folder with an ONNX export of a
+            sentence-transformers model; the name of such a model, where that package is installed;
+            or an encoder object, which is used as it is.
 
     Raises:
         ConfigError: There is no such encoder, or a package that it needs is missing.
         ModelFolderError: Its folder is missing or damaged.
     """
+    if not isinstance(encoder, str | Path):
+        return _adapt(encoder)
     # Not needed by those who use our own encoders alone.
     from folioreel.models import transformer_encoder as transformers
 
-    if name_or_path in BUILT_IN:
-        return WordEncoder(_load_builtin(name_or_path))
-    if name_or_path == PRETRAINED:
+    name = str(encoder)
+    if name in BUILT_IN:
+        return _open_word_encoder(builtin_folder(BUILT_IN[name]), name)
+    if name == PRETRAINED:
         return transformers.load_minilm()
-    folder = Path(os.path.expanduser(name_or_path))
+    folder = Path(os.path.expanduser(name))
     if FORMAT.is_in(folder):
-        return WordEncoder(EncoderModel.load(folder))
+        return _open_word_encoder(folder, None)
     if folder.is_dir():
         return transformers.load_export(folder)
-    if folder.is_absolute() or name_or_path.startswith((".", "~")):
+    if folder.is_absolute() or name.startswith((".", "~")):
         raise ModelFolderError(f"{folder}: no such folder; give one that holds an encoder")
-    known = (*BUILT_IN, PRETRAINED)
     if not transformers.has_sentence_transformers():
+        known = ", ".join((*BUILT_IN, PRETRAINED))
         raise ConfigError(
-            f"unknown sentence encoder {name_or_path!r}; choose from {', '.join(known)}, give a"
-            " folder, or, for models by that name on a hub, run: pip install sentence-transformers"
+            f"unknown sentence encoder {name!r}; choose from {known}, give a folder, or, for a"
+            " model from a hub, run: pip install sentence-transformers"
         )
-    return transformers.SentenceTransformersEncoder(name_or_path)
+    return _load_from_hub(name)
 
 
 def open_encoder_model(name_or_folder: str) -> EncoderModel:
@@ -99,7 +158,7 @@ def open_encoder_model(name_or_folder: str) -> EncoderModel:
     """
     known = ", ".join(BUILT_IN)
     if name_or_folder in BUILT_IN:
-        return _load_builtin(name_or_folder)
+        return _load_part(builtin_folder(BUILT_IN[name_or_folder]), name_or_folder)
     folder = Path(os.path.expanduser(name_or_folder))
     is_export = (folder / "tokenizer.json").is_file() and not FORMAT.is_in(folder)
     if name_or_folder == PRETRAINED or is_export:
@@ -123,16 +182,48 @@ def encode_cached(
 ) -> NDArray[np.float32]:
     """The vector of each text, from the cache where it has them; equal texts are encoded once."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    key = hash_pieces([encoder.fingerprint.encode(), *map(text_bytes, numbers)])
-    # Half precision in any case, so that a first run and a later one give the same alignment.
-    half = cached_array(key, lambda: encoder.encode(list(numbers), progress).astype(np.float16))
+
+    def encode() -> NDArray[np.float16]:
+        # Half precision in any case, so that a first run and a later one give the same alignment.
+        return encoder.encode(list(numbers), progress).astype(np.float16)
+
+    if encoder.fingerprint:
+        key = hash_pieces([encoder.fingerprint.encode(), *map(text_bytes, numbers)])
+        half = cached_array(key, encode)
+    else:
+        half = encode()
     rows = np.array([numbers[text] for text in texts], dtype=np.int64)
     return half[rows].astype(np.float32)
 
 
-def _load_builtin(name: str) -> EncoderModel:
-    """The model of a shipped encoder; for `uni-skip` or `bi-skip`, with that part alone."""
-    model = EncoderModel.load(builtin_folder(BUILT_IN[name]))
+def _adapt(encoder: TextEncoder) -> SentenceEncoder:
+    """An encoder object as it is where it has all that we need, else wrapped."""
+    if not isinstance(encoder, TextEncoder):
+        raise ConfigError(
+            f"{type(encoder).__name__} is not a sentence encoder; give a name, a folder, or an"
+            " object with a method `encode(texts)`"
+        )
+    if all(hasattr(encoder, field) for field in ("name", "units", "fingerprint")):
+        return encoder  # type: ignore[return-value]  # it says that it is one
+    name = str(getattr(encoder, "name", type(encoder).__name__))
+    return ForeignEncoder(name, encoder, str(getattr(encoder, "fingerprint", "")))
+
+
+@load_once
+def _open_word_encoder(folder: Path, part: str | None) -> WordEncoder:
+    return WordEncoder(EncoderModel.load(folder) if part is None else _load_part(folder, part))
+
+
+@lru_cache(maxsize=1)
+def _load_from_hub(name: str) -> SentenceEncoder:
+    from folioreel.models.transformer_encoder import load_sentence_transformer
+
+    return load_sentence_transformer(name)
+
+
+def _load_part(folder: Path, name: str) -> EncoderModel:
+    """A shipped model; for `uni-skip` or `bi-skip`, with that part alone."""
+    model = EncoderModel.load(folder)
     if name == BUILT_IN[name]:
         return model
     return replace(model, name=name, parts=tuple(p for p in model.parts if p.name == name))

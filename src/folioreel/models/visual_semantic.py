@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ModelFolderError
-from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFolder, ModelFormat
+from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFolder, ModelFormat, load_once
 from folioreel.models.inference import unit_rows
 from folioreel.models.word_encoder import (
     WORDS,
@@ -88,25 +88,7 @@ class VisualSemantic:
         Raises:
             ModelFolderError: It is missing, damaged, of a newer version, or something else.
         """
-        with FORMAT.open(name_or_folder) as folder:
-            config = folder.config
-            clips = folder.arrays(CLIPS)
-            maps = tuple(
-                ClipMap(
-                    weight=clips[f"{part['name']}.weight"],
-                    scales=clips[f"{part['name']}.scales"],
-                    bias=clips[f"{part['name']}.bias"],
-                    root=bool(part["root"]),
-                )
-                for part in config["parts"]
-            )
-            return cls(
-                name=str(config["name"]),
-                features=str(config["features"]),
-                sentences=_read_sentences(folder),
-                clips=maps,
-                words_of=config["words_of"],
-            )
+        return _load_embedding(FORMAT.find(name_or_folder))
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
         """Write a model folder.
@@ -176,6 +158,29 @@ class VisualSemantic:
 
     def _joined(self, parts: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         return np.concatenate(parts, axis=1) / np.float32(np.sqrt(len(parts)))
+
+
+@load_once
+def _load_embedding(path: Path) -> VisualSemantic:
+    with FORMAT.open(path) as folder:
+        config = folder.config
+        clips = folder.arrays(CLIPS)
+        maps = tuple(
+            ClipMap(
+                weight=clips[f"{part['name']}.weight"],
+                scales=clips[f"{part['name']}.scales"],
+                bias=clips[f"{part['name']}.bias"],
+                root=bool(part["root"]),
+            )
+            for part in config["parts"]
+        )
+        return VisualSemantic(
+            name=str(config["name"]),
+            features=str(config["features"]),
+            sentences=_read_sentences(folder),
+            clips=maps,
+            words_of=config["words_of"],
+        )
 
 
 def _read_sentences(folder: ModelFolder) -> EncoderModel:

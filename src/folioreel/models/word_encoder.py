@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from folioreel import __version__
 from folioreel.errors import ModelFolderError
-from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFormat
+from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFormat, load_once
 from folioreel.models.inference import encode_in_batches, open_session, unit_rows
 from folioreel.models.unknown_words import known_tokens
 from folioreel.models.vocabulary import PADDING, UNKNOWN, Vocabulary, training_tokens
@@ -107,30 +107,7 @@ class EncoderModel:
         Raises:
             ModelFolderError: It is missing, damaged, of a newer version, or something else.
         """
-        with FORMAT.open(name_or_folder) as folder:
-            config = folder.config
-            names = [str(part["name"]) for part in config["parts"]]
-            if not all(map(_PART_NAME.fullmatch, names)):
-                raise ValueError(f"parts are called {', '.join(names)}")
-            tables = folder.arrays(WORDS)
-            return cls(
-                name=str(config["name"]),
-                vocabulary=folder.vocabulary(),
-                parts=tuple(
-                    EncoderPart(
-                        name=name,
-                        graph=folder.read(f"{name}.onnx"),
-                        words=tables[f"{name}.words"],
-                        scales=tables[f"{name}.scales"],
-                    )
-                    for name in names
-                ),
-                longest=int(config["longest"]),
-                normalize=bool(config["normalize"]),
-                back_off=bool(config["back_off"]),
-                training=dict(config["training"]),
-                card=folder.card,
-            )
+        return _load_model(FORMAT.find(name_or_folder))
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
         """Write a model folder; `replace` an encoder that is there, but never anything else.
@@ -156,6 +133,34 @@ class EncoderModel:
             CARD: self.card,
         }
         FORMAT.save(folder, config, files, replace=replace)
+
+
+@load_once
+def _load_model(path: Path) -> EncoderModel:
+    with FORMAT.open(path) as folder:
+        config = folder.config
+        names = [str(part["name"]) for part in config["parts"]]
+        if not all(map(_PART_NAME.fullmatch, names)):
+            raise ValueError(f"parts are called {', '.join(names)}")
+        tables = folder.arrays(WORDS)
+        return EncoderModel(
+            name=str(config["name"]),
+            vocabulary=folder.vocabulary(),
+            parts=tuple(
+                EncoderPart(
+                    name=name,
+                    graph=folder.read(f"{name}.onnx"),
+                    words=tables[f"{name}.words"],
+                    scales=tables[f"{name}.scales"],
+                )
+                for name in names
+            ),
+            longest=int(config["longest"]),
+            normalize=bool(config["normalize"]),
+            back_off=bool(config["back_off"]),
+            training=dict(config["training"]),
+            card=folder.card,
+        )
 
 
 def word_tables(parts: Iterable[EncoderPart]) -> dict[str, NDArray[Any]]:
