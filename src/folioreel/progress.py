@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -29,7 +29,7 @@ def ignore_progress(progress: Progress) -> None:
 
 
 def track(
-    items: Sequence[Item], stage: str, progress: ProgressCallback = ignore_progress
+    items: Iterable[Item], stage: str, progress: ProgressCallback, total: int | None = None
 ) -> Iterator[Item]:
     """Loop over items and report each one as done when the loop asks for the next.
 
@@ -37,7 +37,12 @@ def track(
         items: What to work through; all of them count the same.
         stage: What the loop does.
         progress: Who is told.
+        total: How many items there are, if they are not a collection.
     """
+    if total is None:
+        assert isinstance(items, Sized)
+        total = len(items)
+    progress(Progress(stage=stage, done=0, total=total))  # the first item may take long
     for done, item in enumerate(items, 1):
         yield item
-        progress(Progress(stage=stage, done=done, total=len(items)))
+        progress(Progress(stage=stage, done=done, total=total))

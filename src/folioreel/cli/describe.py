@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -50,11 +50,7 @@ def _parse_range(
 @click.option("--at", callback=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
 @click.option("--shot", type=click.IntRange(1), metavar="N", help="A shot, counted from 1.")
 @click.option(
-    "--range",
-    "time_range",
-    callback=_parse_range,
-    metavar="FROM-TO",
-    help="All moments between two times.",
+    "--range", callback=_parse_range, metavar="FROM-TO", help="All moments between two times."
 )
 @click.option(
     "--passage",
@@ -70,16 +66,13 @@ def _parse_range(
 @json_option
 def describe(
     alignment: Path,
-    at: float | None,
-    shot: int | None,
-    time_range: tuple[float, float] | None,
-    passage: str | None,
     sheet: Path | None,
     out: Path | None,
     force: bool,
     book: Path | None,
     film: Path | None,
     as_json: bool,
+    **places: Any,
 ) -> None:
     """Show the book passage for a moment, or the moments for a passage.
 
@@ -94,15 +87,15 @@ def describe(
     from folioreel.apps.contact_sheet import write_sheet
     from folioreel.export.alignment_json import read_alignment
 
-    questions = [at, shot, time_range, passage, sheet]
-    if sum(question is not None for question in questions) != 1:
+    asked = {option: place for option, place in places.items() if place is not None}
+    if len(asked) + (sheet is not None) != 1:
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
     opened = read_alignment(alignment, book, film)
     if sheet is not None:
         with ProgressBars() as progress:
             show_written(*write_sheet(opened, sheet, progress, force=force))
         return
-    found = _answer(opened, at, shot, time_range, passage)
+    found = _find_moments(opened, *asked.popitem())
     frames = _write_frames(opened, found, out, force=force) if out is not None else {}
     if as_json:
         show_json([asdict(d) | {"frame": frames.get(d.moment)} for d in found])
@@ -113,23 +106,16 @@ def describe(
         _show(description, frames.get(description.moment))
 
 
-def _answer(
-    alignment: Alignment,
-    at: float | None,
-    shot: int | None,
-    time_range: tuple[float, float] | None,
-    passage: str | None,
-) -> tuple[Description, ...]:
+def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[Description, ...]:
     from folioreel.apps import describe as app
 
-    if at is not None:
-        return (app.describe_time(alignment, at),)
-    if shot is not None:
-        return app.describe_shot(alignment, shot - 1)
-    if time_range is not None:
-        return app.describe_range(alignment, *time_range)
-    assert passage is not None
-    return app.describe_passage(alignment, app.find_passage(alignment.book, passage))
+    if option == "at":
+        return (app.describe_time(alignment, place),)
+    if option == "shot":
+        return app.describe_shot(alignment, place - 1)
+    if option == "range":
+        return app.describe_range(alignment, *place)
+    return app.describe_passage(alignment, app.find_passage(alignment.book, place))
 
 
 def _write_frames(
