@@ -1,11 +1,10 @@
-"""`describe` and `retrieve` from the command line, with the demo."""
+"""`describe` from the command line, with the demo."""
 
 import json
 import shutil
 
 import pytest
 from click.testing import CliRunner
-from corpus.made_books import make_novel
 
 from folioreel.apps.demo import demo_folder
 from folioreel.cli import main
@@ -102,48 +101,3 @@ def test_describe_needs_an_alignment(tmp_path):
     result = run("describe", tmp_path, "--at", 1)
     assert result.exit_code == 1
     assert "no such file" in result.stderr
-
-
-def test_retrieve(tmp_path):
-    shutil.copy(BOOK, tmp_path / "sixty-one.txt")
-    (tmp_path / "other.txt").write_text(make_novel(1, author=1), encoding="utf-8")
-    (tmp_path / "broken.epub").write_bytes(b"PK\x03\x04")
-    options = ("--books", tmp_path, "--workers", 1)
-    result = run("retrieve", FILM, *options)
-    assert result.exit_code == 0
-    lines = result.stdout.splitlines()
-    assert lines[1].split()[:2] == ["sixty-one.txt", "100.0"]
-    assert lines[2].split()[0] == "other.txt"
-    assert lines[-1] == "made from sixty-one.txt (2 of 2 books were aligned)"
-    assert "skipped 1 file:\n  broken.epub: " in result.stderr
-    rows = json.loads(run("retrieve", FILM, *options, "--json").stdout)
-    assert [row["book"] for row in rows] == ["sixty-one.txt", "other.txt"]
-    assert rows[0]["score"] == 100
-    (tmp_path / "sixty-one.txt").unlink()
-    gone = run("retrieve", FILM, *options)
-    assert gone.exit_code == 0
-    assert "the film's book is probably not in the folder" in gone.stdout
-
-
-def test_retrieve_from_nothing(tmp_path):
-    result = run("retrieve", FILM, "--books", tmp_path)
-    assert result.exit_code == 1
-    assert "holds no book" in result.stderr
-
-
-def test_borrow(tmp_path):
-    for seed in range(2):
-        novel = make_novel(seed, words=2000, author=seed)
-        novel += f"\n\nThe {seed} baker had sold all his bread by noon, Mr. Catchpole said.\n"
-        (tmp_path / f"novel-{seed}.txt").write_text(novel, encoding="utf-8")
-    shutil.copy(BOOK, tmp_path / "own.txt")
-    options = ("--books", tmp_path, "--without", "own.txt", "--workers", 1, "--count", 3)
-    rows = json.loads(run("borrow", FILM, *options, "--json").stdout)
-    assert len(rows) == 3
-    assert all(row["book"].startswith("novel-") for row in rows)
-    assert any("sold all his bread" in row["passage"]["text"] for row in rows)
-    shown = run("borrow", FILM, *options).stdout
-    assert all(f"  {row['book']}, " in shown for row in rows)
-    wrong = run("borrow", FILM, "--books", tmp_path, "--without", "nothing.txt")
-    assert wrong.exit_code == 1
-    assert "no book nothing.txt to leave out" in wrong.stderr
