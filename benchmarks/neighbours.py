@@ -1,4 +1,4 @@
-"""The nearest sentences of some queries among books that no model was trained on, as Markdown.
+"""The skip-thoughts paper's table of nearest sentences, in books no model was trained on.
 
 Run: python benchmarks/neighbours.py FOLDER… [--encoder NAME…] > table.md
 
@@ -10,11 +10,19 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from folioreel.evaluate.neighbours import nearest_sentences
+import numpy as np
+from numpy.typing import NDArray
+
 from folioreel.ingest.book import load_book
-from folioreel.models.sentence_encoder import load_encoder
+from folioreel.models.inference import unit_rows
+from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
+from folioreel.models.vocabulary import training_tokens
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 QUERIES = (
     "he drove down the street off into the distance .",
@@ -28,6 +36,80 @@ QUERIES = (
     "the children laughed and ran down to the river .",
     '" how much money do you need ? " he asked .',
 )
+BLOCK = 8192
+"""Candidates whose vectors are in memory at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """A sentence near a query."""
+
+    index: int
+    """Its place among the candidates; the first one if several have the same words."""
+    text: str
+    cosine: float
+
+
+def nearest_sentences(
+    encoder: SentenceEncoder,
+    queries: Sequence[str],
+    candidates: Iterable[str],
+    count: int = 1,
+    progress: ProgressCallback = ignore_progress,
+) -> list[list[Neighbour]]:
+    """The nearest candidates of each query by cosine, the nearest first.
+
+    Candidates with the same words as the query are left out; of several with the same words only
+    the first counts. The candidates are read once, in blocks.
+    """
+    if count < 1:
+        raise ValueError("count must be at least 1")
+    wanted = unit_rows(encoder.encode(list(queries)))  # (Q, units)
+    asked = [_words(query) for query in queries]
+    found: list[dict[str, Neighbour]] = [{} for _ in queries]
+    total = float(len(candidates)) if isinstance(candidates, Sequence) else 0.0
+    for first, block in _blocks(candidates):
+        words = [_words(text) for text in block]
+        # Equal words have equal vectors: encode them once.
+        places = list({word: place for place, word in reversed(list(enumerate(words)))}.values())
+        places.sort()
+        vectors = unit_rows(encoder.encode([block[place] for place in places]))
+        cosines = wanted @ vectors.T  # (Q, places)
+        for query, row in enumerate(cosines):
+            for k in _largest(row, count + 1 + len(found[query])):
+                word, place = words[places[k]], places[k]
+                if word != asked[query] and word not in found[query]:
+                    found[query][word] = Neighbour(
+                        index=first + place, text=block[place], cosine=float(row[k])
+                    )
+            best = sorted(found[query].items(), key=lambda item: (-item[1].cosine, item[1].index))
+            found[query] = dict(best[:count])
+        done = first + len(block)
+        progress(Progress(stage="nearest sentences", done=done, total=max(total, done)))
+    return [list(near.values()) for near in found]
+
+
+def _blocks(candidates: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """The candidates in blocks, each with the place of its first."""
+    texts = iter(candidates)
+    first = 0
+    while block := list(islice(texts, BLOCK)):
+        yield first, block
+        first += len(block)
+
+
+def _words(text: str) -> str:
+    return " ".join(training_tokens(text))
+
+
+def _largest(values: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """The places of the largest values, ties by place."""
+    if count < len(values):
+        least = np.partition(values, -count)[-count]
+        places = np.flatnonzero(values >= least)
+    else:
+        places = np.arange(len(values))
+    return places[np.argsort(-values[places], kind="stable")]
 
 
 def find_books(places: list[Path]) -> list[Path]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from folioreel.evaluate.captions import corpus_bleu
+from folioreel.evaluate.visual import corpus_bleu
 from folioreel.models.captioner import Captioner as CaptionWriter
 from folioreel.models.captioner import caption_tokens
 from folioreel.models.vocabulary import Vocabulary

@@ -88,7 +88,7 @@ def test_a_bad_judgement_is_named(tmp_path, row, says):
     [
         (["0\t0\t1\tOne.", "1\tsoon\t2\tTwo."], ":3: .*'soon'"),
         (["0\t0\t1\tOne.", "one\t1\t2\tTwo."], ":3: .*'one'"),
-        (["0\t0\t1\tOne.", "2\t1\t2\tTwo."], "sentence 2 where 1 is due"),
+        (["0\t0\t1\tOne.", "2\t1\t2\tTwo."], "sentence 2 where 1 is expected"),
         ([], "no rows"),
     ],
 )

@@ -6,13 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from folioreel.evaluate.calibration import calibrate
 from folioreel.evaluate.intervals import (
     FIGURES,
     difference_intervals,
     figure_intervals,
     weighted_figures,
 )
-from folioreel.evaluate.metrics import UNLINKED, Outcomes, calibrate, score_outcomes
+from folioreel.evaluate.metrics import UNLINKED, Outcomes, score_outcomes
 
 
 def drawn_outcomes(rng, lines, verdicts=("match", "none", "scene"), shares=(0.6, 0.25, 0.15)):

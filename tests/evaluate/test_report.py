@@ -108,21 +108,3 @@ def test_a_report_cannot_replace_a_file(dataset, tmp_path):
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(InputError, match="cannot be created"):
         write_report(rows, tmp_path / "taken")
-
-
-def test_pictures_as_svg(dataset, tmp_path):
-    from folioreel.evaluate.metrics import Calibration, CalibrationBin
-    from folioreel.evaluate.plots import write_precision_coverage, write_reliability
-
-    bins = (
-        CalibrationBin(links=3, score=0.2, right=0.0),
-        CalibrationBin(links=3, score=0.8, right=1),
-    )
-    for path in (tmp_path / "a.svg", tmp_path / "b.svg"):
-        write_reliability(Calibration(links=6, ece=0.2, by_chance=0.1, bins=bins), path, "Costs $5")
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    write_reliability(
-        Calibration(links=0, ece=None, by_chance=None, bins=()), tmp_path / "empty.svg"
-    )
-    write_precision_coverage({"one": {50: 90.0, 100: 70.0}, "two": {}}, tmp_path / "c.svg")
-    assert b"<svg" in (tmp_path / "c.svg").read_bytes()

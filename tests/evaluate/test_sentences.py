@@ -5,9 +5,14 @@ import pytest
 
 from folioreel.errors import ConfigError
 from folioreel.evaluate import sentences
-from folioreel.evaluate.baseline_encoders import MeanWordsEncoder, TfidfEncoder, UntrainedEncoder
-from folioreel.evaluate.relatedness import FILES
-from folioreel.evaluate.sentences import BASELINES, ENCODERS, evaluate_sentences, judge_encoder
+from folioreel.evaluate.baselines import MeanWordsEncoder, TfidfEncoder, UntrainedEncoder
+from folioreel.evaluate.sentences import (
+    BASELINES,
+    ENCODERS,
+    FILES,
+    evaluate_sentences,
+    judge_encoder,
+)
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
 from folioreel.models.word_encoder import EncoderModel, EncoderPart
 

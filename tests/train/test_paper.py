@@ -8,7 +8,8 @@ import pytest
 from made_context import MadeRows
 
 from folioreel.alignment.context import context_scores
-from folioreel.evaluate.dataset import Judgement, Pair, SpokenLine
+from folioreel.evaluate.dataset import Pair
+from folioreel.evaluate.judged_tables import Judgement, SpokenLine
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.train.chain import log_likelihood, make_lesson
 from folioreel.train.context_cnn import ContextConfig

@@ -14,7 +14,8 @@ from folioreel.alignment.positions import film_times
 from folioreel.alignment.score import score_cells
 from folioreel.config import STEPS
 from folioreel.errors import InputError, ModelFolderError
-from folioreel.evaluate.dataset import Judgement, Pair, SpokenLine, load_pair
+from folioreel.evaluate.dataset import Pair, load_pair
+from folioreel.evaluate.judged_tables import Judgement, SpokenLine
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.models.presets import load_preset

@@ -12,8 +12,7 @@ from made_pages import SILENT, Browser, make_alignment, open_session, serving
 
 from folioreel.alignment.aligner import Aligner
 from folioreel.errors import InputError
-from folioreel.evaluate.dataset import find_pairs, load_pair
-from folioreel.evaluate.film_json import load_pair_film
+from folioreel.evaluate.dataset import find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.report import evaluate_dataset
 from folioreel.export.alignment_json import read_alignment, read_document
 from folioreel.export.page_payload import page_link

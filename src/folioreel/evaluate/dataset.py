@@ -1,78 +1,58 @@
 """A judged pair: a folder with a book, a film, and which line renders which passage.
 
-    book.txt  film.srt (and film.mp4 …) or film.json  and one of
-    gold.tsv with film_sentences.tsv     lines of the film that readers looked up in the book
-    annotations.tsv (or .csv)            places that match, as the paper's annotators wrote them
+    book.txt                             the book; judgements name its lines, counted from 1
+    film.mp4 (.mkv, .webm, .mov, .avi)   the film, with film.srt beside it; or film.srt alone,
+                                         or film.json
+    gold.tsv with film_sentences.tsv     spoken lines that readers looked up in the book, or
+    annotations.tsv (or .csv)            matching places, as the paper's annotators noted them
+    shots.tsv                            optional: silent shots that readers looked up in the book
 
 `film_sentences.tsv` numbers the spoken sentences (a row without text is a silent shot); `gold.tsv`
-judges some or all of them: `match` (the book has a counterpart), `scene` (the exchange plays out
-there, the line is new) or `none`.
+judges some or all of them: `match` (the book has a counterpart), `scene` (the exchange takes place
+there, but the line is new) or `none` (not in the book).
 
-`annotations.tsv` holds a time of the film and a line of the book (paper, section 3): the columns
-`time_s` (seconds, or h:mm:ss) and `line`, and where they are known `end_s`, `line_to` and `kind`
-(dialogue, visual or audio). A table of two columns needs no head. What it leaves out may match too,
-so that such a pair has matches alone.
+`annotations.tsv` pairs a time in the film with a line of the book (paper, section 3). It has the
+columns `time_s` (seconds, or h:mm:ss) and `line`, and optionally `end_s`, `line_to` and `kind`
+(dialogue, visual or audio). A table of just two columns needs no header. Places that it does not
+mention may match as well, so such a pair has no `none`.
+
+`film.json` is a film as it was read: shots and spoken sentences with their times, and the path of
+the video. The viewer writes it, so that a pair judged there keeps the moments that were judged.
+
+`shots.tsv` has the columns `start_s`, `end_s`, `verdict` (match, none, or `-` for a shot nobody
+judged), `line_from` and `line_to`; further columns are ignored.
 """
 
 from __future__ import annotations
 
-import csv
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+import os
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any
 
 from folioreel.errors import InputError
+from folioreel.evaluate.judged_tables import (
+    Judgement,
+    SpokenLine,
+    read_annotations,
+    read_gold,
+    read_shots,
+    read_spoken,
+)
+from folioreel.files import write_text
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
-
-Verdict = Literal["match", "scene", "none"]
-JudgedKind = Literal["dialogue", "visual", "audio"]
-Lines = tuple[int, int]
-"""First and last line of a passage, counted from 1."""
+from folioreel.ingest.video.scan_cache import recall_features
+from folioreel.ingest.video.watch import FrameEncoder
+from folioreel.progress import ProgressCallback
+from folioreel.types import Film, Shot, Subtitle
 
 FILM_JSON = "film.json"
-"""A film as it was read (film_json.py); where it lies in a pair's folder, it is the pair's film."""
+_FILM_FORMAT = {"format": "folioreel-film", "version": 1}
 ANNOTATIONS = ("annotations.tsv", "annotations.csv")
-_VIDEOS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
-_KINDS: dict[str, JudgedKind] = {
-    "": "dialogue",
-    "-": "dialogue",
-    "dialogue": "dialogue",
-    "dialog": "dialogue",
-    "visual": "visual",
-    "audio": "audio",
-}
-_TIME = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
-
-_Read = TypeVar("_Read")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpokenLine:
-    """A sentence of the film as the judges numbered it."""
-
-    index: int
-    start_s: float
-    end_s: float
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """What the judges say of one spoken line, or of one time of the film."""
-
-    line: int
-    """The spoken line; of a time that was annotated, the line nearest to it."""
-    verdict: Verdict
-    how: str
-    """Of a match: verbatim, paraphrase or reported; `-` where nobody said."""
-    passages: tuple[Lines, ...]
-    """Every place in the book that counts as right; none for `none`."""
-    kind: JudgedKind = "dialogue"
-    times_s: tuple[float, float] | None = None
-    """From when to when, where the judges gave a time in place of a line."""
+_SUBTITLES = "film.srt"
+_VIDEOS = tuple(f"film{suffix}" for suffix in (".mp4", ".mkv", ".webm", ".mov", ".avi"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +64,10 @@ class Pair:
     spoken: tuple[SpokenLine, ...]
     judgements: tuple[Judgement, ...]
     paragraph_lines: tuple[int, ...]
-    """The first line of each paragraph of book.txt: a run of lines that are not blank."""
-    film_name: str = "film.srt"
+    """The first line of each paragraph of book.txt: a run of non-blank lines."""
+    film_name: str = _SUBTITLES
+    shots: tuple[Judgement, ...] = ()
+    """The judged silent shots of `shots.tsv`."""
 
     @property
     def book(self) -> Path:
@@ -94,8 +76,14 @@ class Pair:
 
     @property
     def film(self) -> Path:
-        """The film's file: subtitles, film.json, or the video of a pair with annotated times."""
+        """The film's file: film.json, the video, or the subtitles alone."""
         return self.folder / self.film_name
+
+    @property
+    def subtitles(self) -> Path | None:
+        """The subtitle file beside a video: the one whose lines were judged."""
+        path = self.folder / _SUBTITLES
+        return path if self.film_name in _VIDEOS and path.exists() else None
 
 
 def load_pair(folder: Path) -> Pair:
@@ -107,36 +95,87 @@ def load_pair(folder: Path) -> Pair:
     annotations = _annotations_of(folder)
     if annotations is not None and not (folder / "gold.tsv").exists():
         return _load_annotated(folder, annotations)
-    spoken = _read_rows(
-        folder / "film_sentences.tsv", ("id", "start_s", "end_s", "text"), _spoken_line
-    )
-    for number, line in enumerate(spoken):
-        if line.index != number:
-            raise InputError(
-                f"has sentence {line.index} where {number} is due; number them from 0 without gaps",
-                folder / "film_sentences.tsv",
-            )
+    spoken = read_spoken(folder / "film_sentences.tsv")
     paragraph_lines, lines = _count_lines(folder / "book.txt")
-    judgements = _read_rows(
-        folder / "gold.tsv",
-        ("id", "verdict", "line_from", "line_to"),
-        lambda row: _judgement(row, len(spoken), lines),
-    )
     return Pair(
-        name=folder.name,
+        name=folder.resolve().name,
         folder=folder,
         spoken=spoken,
-        judgements=judgements,
+        judgements=read_gold(folder / "gold.tsv", len(spoken), lines),
         paragraph_lines=paragraph_lines,
-        film_name=FILM_JSON if (folder / FILM_JSON).exists() else "film.srt",
+        film_name=_film_of(folder),
+        shots=_shots_of(folder, lines),
     )
+
+
+def load_pair_film(
+    pair: Pair,
+    progress: ProgressCallback | None = None,
+    encoder: FrameEncoder | None = None,
+    *,
+    shots: bool = True,
+) -> Film:
+    """The film of a judged pair; if it has a video, `encoder` watches its shots.
+
+    Raises:
+        InputError: The file is missing or cannot be read.
+    """
+    if pair.film_name == FILM_JSON:
+        return recall_features(read_film_json(pair.film), encoder)
+    return load_film(pair.film, pair.subtitles, shots, progress=progress, encoder=encoder)
+
+
+def write_film_json(film: Film, path: Path) -> None:
+    """Write a film's shots and spoken sentences, and the path of its video."""
+    # Relative, so that a result folder can be moved as long as the video moves with it.
+    video = None if film.video is None else os.path.relpath(film.video.absolute(), path.parent)
+    document = {
+        **_FILM_FORMAT,
+        "title": film.title,
+        "duration_s": film.duration_s,
+        "video": video,
+        "sha256": film.sha256,
+        "shots": [[shot.start_s, shot.end_s] for shot in film.shots],
+        "subtitles": [[said.start_s, said.end_s, said.text] for said in film.subtitles],
+    }
+    write_text(path, json.dumps(document, ensure_ascii=False) + "\n")
+
+
+def read_film_json(path: Path) -> Film:
+    """Read what `write_film_json` wrote; a video that no longer exists is left out.
+
+    Raises:
+        InputError: The file is missing or not of this format.
+    """
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if any(document[key] != value for key, value in _FILM_FORMAT.items()):
+            raise ValueError("unknown format or version")
+        video = None if document["video"] is None else path.parent / document["video"]
+        return Film(
+            title=document["title"],
+            duration_s=float(document["duration_s"]),
+            shots=tuple(
+                Shot(index=k, start_s=float(start_s), end_s=float(end_s))
+                for k, (start_s, end_s) in enumerate(document["shots"])
+            ),
+            subtitles=tuple(
+                Subtitle(index=k, start_s=float(start_s), end_s=float(end_s), text=str(text))
+                for k, (start_s, end_s, text) in enumerate(document["subtitles"])
+            ),
+            video=video if video is not None and video.is_file() else None,
+            path=path,
+            sha256=document["sha256"],
+        )
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(f"is not a film.json that folioreel wrote ({error})", path) from error
 
 
 def find_pairs(folder: Path) -> list[Path]:
-    """The judged pairs in a folder: itself, or its sub-folders, by name.
+    """The judged pairs in a folder: the folder itself, or its sub-folders by name.
 
     Raises:
-        InputError: There is none, or one is not judged: a mean over the others would hide it.
+        InputError: There are none, or one has no judgements: a mean over the others would hide it.
     """
     if not folder.is_dir():
         raise InputError("is not a folder; give a folder of judged pairs", folder)
@@ -165,8 +204,15 @@ def _is_pair(folder: Path) -> bool:
 
 
 def _has_book_and_film(folder: Path) -> bool:
-    films = (folder / f"film{end}" for end in (".srt", *_VIDEOS))
+    films = (folder / name for name in (_SUBTITLES, *_VIDEOS))
     return (folder / "book.txt").exists() and any(film.exists() for film in films)
+
+
+def _film_of(folder: Path) -> str:
+    # film.json holds the very moments that were judged. A video comes next, because silent
+    # shots exist only there; subtitles alone give the dialogue.
+    names = (FILM_JSON, *_VIDEOS)
+    return next((name for name in names if (folder / name).exists()), _SUBTITLES)
 
 
 def _annotations_of(folder: Path) -> Path | None:
@@ -175,166 +221,34 @@ def _annotations_of(folder: Path) -> Path | None:
 
 def _load_annotated(folder: Path, annotations: Path) -> Pair:
     """A pair judged in the paper's way: times and lines."""
-    # Visual matches need the shots of the video; without one there is the speech.
-    video = next((f"film{end}" for end in _VIDEOS if (folder / f"film{end}").exists()), None)
-    film_name = video or "film.srt"
-    subtitles = load_film(folder / film_name, shots=False).subtitles
-    spoken = tuple(
-        SpokenLine(index=k, start_s=s.start_s, end_s=s.end_s, text=s.text)
-        for k, s in enumerate(subtitles)
-    )
     _, lines = _count_lines(folder / "book.txt")
-    # The paper's books mark paragraphs by indentation, which the book's reader knows of.
+    # The paper's books mark paragraphs by indentation, which only the book's reader knows about.
     book = load_book(folder / "book.txt")
     firsts = (book.sentences[paragraph.sentences.start].line for paragraph in book.paragraphs)
-    return Pair(
-        name=folder.name,
+    pair = Pair(
+        name=folder.resolve().name,
         folder=folder,
-        spoken=spoken,
-        judgements=_read_rows(
-            annotations, ("time_s", "line"), lambda row: _annotation(row, spoken, lines)
-        ),
+        spoken=(),
+        judgements=(),
         paragraph_lines=tuple(first for first in firsts if first is not None),
-        film_name=film_name,
+        film_name=_film_of(folder),
+        shots=_shots_of(folder, lines),
     )
-
-
-def _read_rows(
-    path: Path, columns: tuple[str, ...], read: Callable[[dict[str, str]], _Read]
-) -> tuple[_Read, ...]:
-    """Each row of a table through `read`, whose ValueErrors get the row's place."""
-    found = []
-    for number, row in _read_table(path, columns):
-        try:
-            found.append(read(row))
-        except ValueError as error:
-            raise InputError(f"cannot be read ({error})", path, number) from None
-    return tuple(found)
-
-
-def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """The rows with their line numbers; a cell that a short row lacks is empty."""
-    delimiter = "," if path.suffix == ".csv" else "\t"
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-            rows = [(reader.line_num, row) for row in reader if row]
-    except FileNotFoundError:
-        raise InputError("is missing; a judged pair needs it", path) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"cannot be read ({error})", path) from error
-    head = rows[0][1] if rows else []
-    if len(head) == len(columns) and _TIME.fullmatch(head[0].strip()):
-        head = list(columns)  # a table without a head
-    else:
-        rows = rows[1:]
-    missing = [column for column in columns if column not in head]
-    if missing:
-        raise InputError(f"has no column {', '.join(missing)}", path)
-    if not rows:
-        raise InputError("has no rows below its head", path)
-    empty = dict.fromkeys(head, "")
-    return [(number, {**empty, **dict(zip(head, row, strict=False))}) for number, row in rows]
-
-
-def _spoken_line(row: dict[str, str]) -> SpokenLine:
-    return SpokenLine(
-        index=_whole_number(row["id"], "id"),
-        start_s=_seconds(row["start_s"]),
-        end_s=_seconds(row["end_s"]),
-        text=row["text"],
+    spoken = tuple(
+        SpokenLine(index=k, start_s=s.start_s, end_s=s.end_s, text=s.text)
+        for k, s in enumerate(load_pair_film(pair, shots=False).subtitles)
     )
+    judgements = read_annotations(annotations, spoken, lines)
+    return replace(pair, spoken=spoken, judgements=judgements)
 
 
-def _judgement(row: dict[str, str], spoken: int, lines: int) -> Judgement:
-    line = _whole_number(row["id"], "id")
-    if not 0 <= line < spoken:
-        raise ValueError(f"id {line}: the film has sentences 0 to {spoken - 1}")
-    how = row.get("how") or "-"
-    match row["verdict"]:
-        case "none":
-            passages: tuple[Lines, ...] = ()
-        case "match" | "scene":
-            passages = (
-                _passage(row["line_from"], row["line_to"], lines),
-                *_alternates(row.get("alternates") or "", lines),
-            )
-        case unknown:
-            raise ValueError(f"unknown verdict {unknown!r}: match, scene or none")
-    return Judgement(
-        line=line,
-        verdict=row["verdict"],
-        how=how,
-        passages=passages,
-        kind=_kind(row.get("kind") or ""),
-    )
-
-
-def _annotation(row: dict[str, str], spoken: tuple[SpokenLine, ...], lines: int) -> Judgement:
-    start_s = _seconds(row["time_s"])
-    end_s = _seconds(row["end_s"]) if _is_given(row.get("end_s")) else start_s
-    if end_s < start_s:
-        raise ValueError(f"ends at {end_s:g} s, before its start at {start_s:g} s")
-    last = row["line_to"] if _is_given(row.get("line_to")) else row["line"]
-    nearest = min(
-        spoken,
-        key=lambda said: max(said.start_s - end_s, start_s - said.end_s, 0.0),
-        default=None,
-    )
-    return Judgement(
-        line=nearest.index if nearest else 0,
-        verdict="match",
-        how="-",
-        passages=(_passage(row["line"], last, lines),),
-        kind=_kind(row.get("kind") or ""),
-        times_s=(start_s, end_s),
-    )
-
-
-def _is_given(cell: str | None) -> bool:
-    return cell is not None and cell.strip() not in ("", "-")
-
-
-def _whole_number(cell: str, what: str) -> int:
-    try:
-        return int(cell)
-    except ValueError:
-        raise ValueError(f"{what} {cell!r} is not a whole number") from None
-
-
-def _seconds(cell: str) -> float:
-    found = _TIME.fullmatch(cell.strip())
-    if not found:
-        raise ValueError(f"time {cell!r} is neither seconds nor h:mm:ss")
-    hours, minutes, seconds = found.groups(default="0")
-    return 3600 * int(hours) + 60 * int(minutes) + float(seconds)
-
-
-def _kind(cell: str) -> JudgedKind:
-    try:
-        return _KINDS[cell.strip().lower()]
-    except KeyError:
-        raise ValueError(f"unknown kind {cell!r}: dialogue, visual or audio") from None
-
-
-def _passage(first: str, last: str, lines: int) -> Lines:
-    passage = (_whole_number(first, "line"), _whole_number(last, "line"))
-    if not 1 <= passage[0] <= passage[1] <= lines:
-        raise ValueError(f"lines {first} to {last}: the book has lines 1 to {lines}, in order")
-    return passage
-
-
-def _alternates(field: str, lines: int) -> tuple[Lines, ...]:
-    found = []
-    for part in field.split(";"):
-        if "-" in part.strip(" -"):
-            first, last = part.strip().split("-")[:2]
-            found.append(_passage(first, last, lines))
-    return tuple(found)
+def _shots_of(folder: Path, lines: int) -> tuple[Judgement, ...]:
+    path = folder / "shots.tsv"
+    return read_shots(path, lines) if path.exists() else ()
 
 
 def _count_lines(path: Path) -> tuple[tuple[int, ...], int]:
-    """The first line of each run of lines that are not blank, and the number of lines."""
+    """The first line of each run of non-blank lines, and the number of lines."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

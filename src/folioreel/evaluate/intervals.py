@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.evaluate.metrics import CALIBRATION_BINS, UNLINKED, Outcomes, equal_mass_bins
+from folioreel.evaluate.calibration import CALIBRATION_BINS, equal_mass_bins
+from folioreel.evaluate.metrics import UNLINKED, Outcomes
 
 RESAMPLES = 1000
 FIGURES = ("recall", "near", "strict", "ap", "auroc", "ece")

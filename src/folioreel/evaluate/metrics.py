@@ -3,48 +3,38 @@
 recall  the paper's: a moment at most 5 sentences away is linked at most 3 paragraphs away
 near    the line's own moment is linked at most 3 paragraphs from the judged passage
 strict  the line's own moment is linked into the judged paragraph itself
-ap      average precision of the lines' own links, surest first; wrong on `none`; a `scene` counts
-        where it is near, and is left out otherwise
-auroc   whether the score tells `match` from `none`
-
-The score of a link is the probability that it is right, so these look at the lines whose link is
-right or wrong beyond doubt: a `match` is right where it is near, a `none` is wrong whatever its
-sentence. A `scene` is left out: its line is new, and yet its place is no error.
-
-ece     how far the scores are from the share of right links, on average over 15 bins of equally
-        many links; a line without a link states no probability and is left out
-precision at a coverage of c percent: the share of right links among the surest c percent of these
-        lines; one without a link comes last and is wrong
+ap      average precision of the lines' own links, surest first; a link of a `none` is wrong; a
+        `scene` counts as right if it is near, and is left out otherwise
+auroc   how well the score separates `match` from `none`
 """
 
 from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.evaluate.dataset import Judgement, Pair
+from folioreel.evaluate.dataset import Pair
+from folioreel.evaluate.judged_tables import Judgement
 from folioreel.types import Alignment
 
+# Both tolerances are the paper's (section 5.1).
 NEAR_PARAGRAPHS = 3
 NEAR_SENTENCES = 5
 HOWS = ("verbatim", "paraphrase", "reported")
 """How a match renders its passage: word for word, in other words, told in narration."""
-CALIBRATION_BINS = 15
-_DRAWS = 400
-COVERAGES = (25, 50, 75, 90, 100)
 UNLINKED = -1e9
-"""The score of a line without a link."""
+"""The score of a line without a link: below any real one, so that it ranks last."""
 
-_NOWHERE = 10**9
+_NOWHERE = 10**9  # paragraphs: further than any book is long
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """The figures of one pair, in percent but for `auroc`."""
+    """The figures of one pair, in percent except `auroc`."""
 
     match: int
     """Judged lines with a counterpart."""
@@ -55,12 +45,12 @@ class Scores:
     strict: float
     ap: float
     auroc: float | None
-    """None where one of the two classes is empty."""
+    """None if one of the two classes is empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchScores:
-    """The figures of some of the matches, in percent; None where there are none."""
+    """The figures of some of the matches, in percent; None if there are none."""
 
     match: int
     recall: float | None
@@ -69,48 +59,42 @@ class MatchScores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationBin:
-    """Links of nearly the same score."""
+class ShotScores:
+    """The figures of judged silent shots; shares in percent, None if there are no such shots."""
 
-    links: int
-    score: float
-    """Their mean score: what they promise."""
-    right: float
-    """The share that is right: what they keep."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibration:
-    """How well scores keep what they promise."""
-
-    links: int
-    ece: float | None
-    """The expected calibration error, 0 … 1; None where nothing is linked."""
-    by_chance: float | None
-    """The error that these scores would show if each were exactly the chance to be right."""
-    bins: tuple[CalibrationBin, ...]
-    """By rising score."""
+    match: int
+    """Judged shots that show something from the book."""
+    none: int
+    """Judged shots that are not in the book."""
+    near: float | None
+    strict: float | None
+    claimed: float | None
+    """The share of `match` shots whose link claims to be in the book."""
+    false_claims: int
+    """How many `none` shots claim it, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedLink:
-    """A link as the judges see it: when, which line of the book, how sure."""
+    """A link in the judges' terms: when, which line of the book, how sure."""
 
     start_s: float
     end_s: float
     line: int | None
     score: float
+    in_book: bool = True
+    """Whether the aligner claims that the moment is in the book at all."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcomes:
-    """What became of each judgement of a pair, in the judges' order; all arrays are (N,)."""
+    """How each judgement of a pair turned out, in the judges' order; all arrays are (N,)."""
 
     verdicts: NDArray[np.str_]
     hows: NDArray[np.str_]
     kinds: NDArray[np.str_]
     scores: NDArray[np.float64]
-    """Of the line's own link, or UNLINKED."""
+    """The score of the line's own link, or UNLINKED."""
     distances: NDArray[np.int64]
     """Paragraphs between the line's own link and the truth."""
     recalled: NDArray[np.bool_]
@@ -132,12 +116,12 @@ class Outcomes:
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """The lines whose link is right or wrong beyond doubt."""
+        """The lines whose link is clearly right or wrong."""
         return np.asarray(self.verdicts != "scene")
 
     @property
     def stated(self) -> NDArray[np.bool_]:
-        """The lines that count for `ece`: those of `certain` that have a link."""
+        """The lines that count for `ece`: those of `certain` with a link."""
         return self.certain & (self.scores > UNLINKED)
 
 
@@ -149,6 +133,7 @@ def placed_links(alignment: Alignment) -> list[PlacedLink]:
             end_s=alignment.film.moments[link.moment].end_s,
             line=alignment.book.sentences[link.sentence].line,
             score=link.score,
+            in_book=link.in_book,
         )
         for link in alignment.links
     ]
@@ -159,8 +144,37 @@ def score_links(pair: Pair, links: Sequence[PlacedLink]) -> Scores:
     return score_outcomes(judge_links(pair, links))
 
 
+def score_shots(pair: Pair, links: Sequence[PlacedLink]) -> ShotScores | None:
+    """Judge the links of a pair's silent shots; None if nobody judged its shots.
+
+    A shot's own link is the one that shares most time with it. The links must come from a film
+    with shots: where there is no link at the time of a shot, it counts as missed.
+    """
+    if not pair.shots:
+        return None
+    index = _LinkIndex(links)
+    own = [index.most_shared(*(shot.times_s or (0.0, 0.0))) for shot in pair.shots]
+    distances = np.array([_distance(pair, *both) for both in zip(pair.shots, own, strict=True)])
+    claimed = np.array([link is not None and link.in_book for link in own])
+    match = np.array([shot.verdict == "match" for shot in pair.shots])
+    none = np.array([shot.verdict == "none" for shot in pair.shots])
+    matches = int(match.sum())
+
+    def share(hits: NDArray[np.bool_]) -> float | None:
+        return _percent(hits[match].sum(), matches) if matches else None
+
+    return ShotScores(
+        match=matches,
+        none=int(none.sum()),
+        near=share(distances <= NEAR_PARAGRAPHS),
+        strict=share(distances == 0),
+        claimed=share(claimed),
+        false_claims=int(claimed[none].sum()),
+    )
+
+
 def judge_links(pair: Pair, links: Sequence[PlacedLink]) -> Outcomes:
-    """What became of each judged line; every figure is a function of this."""
+    """How each judged line turned out; every figure of lines is a function of this."""
     index = _LinkIndex(links)
     spoken = [index.most_shared(line.start_s, line.end_s) for line in pair.spoken]
     scores, distances, recalled = [], [], []
@@ -184,7 +198,7 @@ def judge_links(pair: Pair, links: Sequence[PlacedLink]) -> Outcomes:
 
 def join_outcomes(outcomes: Sequence[Outcomes]) -> Outcomes:
     """The lines of several pairs as if they were one."""
-    names = ("verdicts", "hows", "kinds", "scores", "distances", "recalled")
+    names = [field.name for field in fields(Outcomes)]
     return Outcomes(
         **{name: np.concatenate([getattr(o, name) for o in outcomes]) for name in names}
     )
@@ -220,76 +234,18 @@ def score_matches(outcomes: Outcomes, chosen: NDArray[np.bool_]) -> MatchScores:
 
 
 def score_by_how(outcomes: Outcomes) -> dict[str, MatchScores]:
-    """The figures of verbatim, paraphrased and reported matches apart."""
+    """Separate figures for verbatim, paraphrased and reported matches."""
     return {how: score_matches(outcomes, outcomes.hows == how) for how in HOWS}
 
 
 def score_by_kind(outcomes: Outcomes) -> dict[str, MatchScores]:
-    """The figures of each kind of match that the judges marked: dialogue, visual, audio."""
+    """Separate figures for each kind of match that the judges marked: dialogue, visual, audio."""
     kinds = sorted(set(outcomes.kinds.tolist()))
     return {kind: score_matches(outcomes, outcomes.kinds == kind) for kind in kinds}
 
 
-def calibrate(outcomes: Outcomes, bins: int = CALIBRATION_BINS) -> Calibration:
-    """The expected calibration error, and the bins for a reliability diagram."""
-    kept = outcomes.stated
-    scores, right = outcomes.scores[kept], outcomes.near[kept]
-    if not len(scores):
-        return Calibration(links=0, ece=None, by_chance=None, bins=())
-    places = equal_mass_bins(scores, bins)
-    found = tuple(
-        CalibrationBin(
-            links=int((places == k).sum()),
-            score=float(scores[places == k].mean()),
-            right=float(right[places == k].mean()),
-        )
-        for k in np.unique(places)
-    )
-    error = sum(b.links * abs(b.score - b.right) for b in found) / len(scores)
-    return Calibration(
-        links=len(scores),
-        ece=round(error, 4),
-        by_chance=round(_error_by_chance(scores, places), 4),
-        bins=found,
-    )
-
-
-def _error_by_chance(scores: NDArray[np.float64], places: NDArray[np.int64]) -> float:
-    """The mean error of drawn outcomes: few lines in a bin are never right just as promised."""
-    draws = np.random.default_rng(0).random((_DRAWS, len(scores))) < np.clip(scores, 0, 1)
-    surplus = draws - scores  # (draws, N)
-    bins = places == np.unique(places)[:, None]  # (bins, N)
-    return float(np.abs(surplus @ bins.T).sum(axis=1).mean() / len(scores))
-
-
-def equal_mass_bins(scores: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
-    """The bin of each score, equally many in each; equal scores share a bin.
-
-    Scores that are all the same make one bin: to split them would count chance as error.
-    """
-    _, group, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    middles = np.cumsum(counts) - counts + (counts - 1) / 2  # the mean rank of equal scores
-    return np.floor(middles * bins / len(scores)).astype(np.int64)[group]
-
-
-def precision_at(outcomes: Outcomes, coverages: Sequence[int] = COVERAGES) -> dict[int, float]:
-    """The precision, in percent, of the surest lines at each coverage in percent.
-
-    Where the border falls among equal scores, each of them is in by its share.
-    """
-    scores, right = outcomes.scores[outcomes.certain], outcomes.near[outcomes.certain]
-    if not len(scores):
-        return {}
-    _, group, counts = np.unique(-scores, return_inverse=True, return_counts=True)
-    taken = np.concatenate([[0], np.cumsum(counts)])
-    hits = np.concatenate([[0], np.cumsum(np.bincount(group, weights=right))])
-    wanted = [-(-coverage * len(scores) // 100) for coverage in coverages]
-    found = np.interp(wanted, taken, hits) / np.maximum(wanted, 1)
-    return {c: round(100 * float(p), 2) for c, p in zip(coverages, found, strict=True)}
-
-
 class _LinkIndex:
-    """Links in time order, to be asked what happens when."""
+    """Links in time order, looked up by time."""
 
     def __init__(self, links: Sequence[PlacedLink]) -> None:
         self._links = sorted(links, key=lambda link: link.start_s)
@@ -297,22 +253,23 @@ class _LinkIndex:
         self._ends = np.array([link.end_s for link in self._links], dtype=np.float64)
 
     def most_shared(self, start_s: float, end_s: float) -> PlacedLink | None:
-        """The link that shares most time with a spoken line; the first of equals."""
+        """The link that overlaps a span of time most, the first of equals; None if none does."""
         before = int(np.searchsorted(self._starts, end_s))
         starts, ends = self._starts[:before], self._ends[:before]
         shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)
         best, longest = None, 0.0
         for k in np.flatnonzero(shared > 0):
+            # Times are given to the millisecond; a smaller difference is rounding, not overlap.
             if shared[k] > longest + 1e-6:
                 best, longest = self._links[k], float(shared[k])
         return best
 
     def at(self, start_s: float, end_s: float) -> PlacedLink | None:
-        """The link that an annotated time means: it shares most time, else it is nearest."""
+        """The link for an annotated time: the one that overlaps it most, else the nearest."""
         if not self._links:
             return None
         shared = np.minimum(end_s, self._ends) - np.maximum(start_s, self._starts)
-        return self._links[int(np.argmax(shared))]  # a negative share is a distance
+        return self._links[int(np.argmax(shared))]  # a negative overlap is a distance
 
 
 def _distance(pair: Pair, judgement: Judgement, link: PlacedLink | None) -> int:

@@ -25,23 +25,25 @@ from typing import Any
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner
-from folioreel.evaluate.dataset import find_pairs, load_pair
-from folioreel.evaluate.film_json import load_pair_film
-from folioreel.evaluate.intervals import figure_intervals
-from folioreel.evaluate.metrics import (
+from folioreel.evaluate.calibration import (
     Calibration,
     CalibrationBin,
-    Outcomes,
     calibrate,
+    precision_at,
+    write_precision_coverage,
+    write_reliability,
+)
+from folioreel.evaluate.dataset import find_pairs, load_pair, load_pair_film
+from folioreel.evaluate.intervals import figure_intervals
+from folioreel.evaluate.metrics import (
+    Outcomes,
     join_outcomes,
     judge_links,
     placed_links,
-    precision_at,
     score_by_how,
     score_by_kind,
     score_outcomes,
 )
-from folioreel.evaluate.plots import write_precision_coverage, write_reliability
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
 from folioreel.models.frame_features import FrameFeatures

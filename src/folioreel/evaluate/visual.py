@@ -1,11 +1,13 @@
 """Embeddings and a captioner on the test split of Flickr8k: retrieval both ways, and BLEU.
 
 The protocol of Hodosh et al. (2013): 1,000 pictures and their 5,000 captions, each ranked against
-all. Nothing is fitted here, and the other parts of the split are not looked at.
+all others. Nothing is fitted here; the training and validation splits are not used.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError
-from folioreel.evaluate.captions import corpus_bleu
 from folioreel.ingest.clip_features import ClipFeatures, see_pictures
 from folioreel.ingest.descriptions import Described, read_flickr8k, read_pictures
 from folioreel.models.captioner import Captioner, caption_tokens
@@ -28,9 +29,11 @@ PUBLISHED = {
     "Kiros et al. 2014": {"image_to_sentence": {"r1": 18.0}, "sentence_to_image": {"r1": 12.5}},
     "their later code": {"image_to_sentence": {"r1": 22.3}, "sentence_to_image": {"r1": 14.9}},
 }
-"""The embedding that the paper took, with the features of its time."""
+"""The embedding that the paper used, with the image features of its time."""
 PUBLISHED_BLEU1 = 63.0
 """Show and Tell (Vinyals et al. 2015)."""
+
+Tokens = Sequence[str]
 
 
 def evaluate_visual(
@@ -39,13 +42,13 @@ def evaluate_visual(
     captioner: str = CAPTIONER,
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """How well pictures find their captions, captions their pictures, and captions are written.
+    """Image-sentence retrieval with the embeddings, and BLEU of the captioner.
 
     Args:
-        flickr8k: The folder of the data set.
+        flickr8k: The folder of the dataset.
         embeddings: Names or folders; the scores of several are added up.
         captioner: A name or a folder.
-        progress: Told how far it has come.
+        progress: Called with the progress of each stage.
 
     Returns:
         `image_to_sentence` and `sentence_to_image`, each with `r1`, `r5`, `r10` (percent) and
@@ -53,9 +56,9 @@ def evaluate_visual(
         `bleu1` … `bleu4` (percent).
 
     Raises:
-        InputError: The data set cannot be read.
+        InputError: The dataset cannot be read.
         ModelFolderError: A model is missing or damaged.
-        ConfigError: The models take the features of different networks.
+        ConfigError: The models were trained on the features of different networks.
     """
     described = read_flickr8k(flickr8k, "test")
     models = [VisualSemantic.load(name) for name in embeddings]
@@ -88,8 +91,8 @@ def retrieval_figures(
 ) -> dict[str, dict[str, float]]:
     """Recall at 1, 5 and 10 in percent, and the median rank, both ways.
 
-    A picture's rank is that of the best of its sentences. Among equals the right one is counted
-    last, so that scores which tell nothing gain nothing.
+    A picture's rank is that of the best of its sentences. Among ties the right one is ranked last,
+    so that constant scores gain nothing.
 
     Args:
         scores: (N, S), pictures by sentences.
@@ -101,6 +104,38 @@ def retrieval_figures(
     best = np.where(mine, scores, -np.inf).max(axis=1)
     to_sentence = 1 + ((scores >= best[:, None]) & ~mine).sum(axis=1)
     return {"image_to_sentence": _figures(to_sentence), "sentence_to_image": _figures(to_image)}
+
+
+def corpus_bleu(found: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> list[float]:
+    """BLEU-1 … BLEU-4 in percent (Papineni et al. 2002), over all captions together.
+
+    Args:
+        found: The tokens of each caption.
+        references: The tokens of each reference caption of the same picture.
+    """
+    matched, total = [0] * 4, [0] * 4
+    length = reference_length = 0
+    for words, others in zip(found, references, strict=True):
+        length += len(words)
+        # The reference length nearest to the caption's counts; of two as near, the shorter.
+        reference_length += min((abs(len(r) - len(words)), len(r)) for r in others)[1]
+        for n in range(1, 5):
+            grams = _grams(words, n)
+            most: Counter[tuple[str, ...]] = Counter()
+            for other in others:
+                most |= _grams(other, n)
+            matched[n - 1] += sum((grams & most).values())
+            total[n - 1] += sum(grams.values())
+    if not length:
+        return [0.0] * 4
+    brevity = min(0.0, 1 - reference_length / length)
+    scores = []
+    logarithms = 0.0
+    for n in range(4):
+        share = matched[n] / total[n] if total[n] else 0.0
+        logarithms += math.log(share) if share else -math.inf
+        scores.append(100 * math.exp(brevity + logarithms / (n + 1)))
+    return scores
 
 
 def _figures(ranks: NDArray[np.int64]) -> dict[str, float]:
@@ -123,14 +158,18 @@ def _judge_captions(
 
 def _features(pictures: ClipFeatures, kind: str) -> NDArray[np.float32]:
     if kind not in pictures:
-        raise ConfigError(f"the network gives no {kind} features; choose another embedding")
+        raise ConfigError(f"the network has no {kind} features; choose another embedding")
     return pictures[kind].astype(np.float32)
 
 
 def _network_of(trainings: Sequence[dict[str, Any]]) -> str:
-    """The network whose features all models were fitted to."""
+    """The network whose features all models were trained on."""
     names = {str(training.get("frame_features", DEFAULT)) for training in trainings}
     if len(names) > 1:
         found = " and ".join(sorted(names))
-        raise ConfigError(f"the models take the features of {found}; judge them one by one")
+        raise ConfigError(f"the models use the features of {found}; evaluate them one at a time")
     return names.pop()
+
+
+def _grams(words: Tokens, n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[k : k + n]) for k in range(len(words) - n + 1))

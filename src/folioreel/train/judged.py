@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from folioreel.errors import InputError
-from folioreel.evaluate.dataset import Judgement, Pair
+from folioreel.evaluate.dataset import Pair
+from folioreel.evaluate.judged_tables import Judgement
 from folioreel.types import Book, Film
 
 Verdict = Literal["match", "scene", "none"]

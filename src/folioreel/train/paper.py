@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from folioreel.alignment.context import RowSource, context_scores
 from folioreel.config import AlignConfig, ChainConfig
 from folioreel.errors import ConfigError
-from folioreel.evaluate.dataset import load_pair
-from folioreel.evaluate.film_json import load_pair_film
+from folioreel.evaluate.dataset import load_pair, load_pair_film
 from folioreel.ingest.book import load_book
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel

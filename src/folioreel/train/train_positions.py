@@ -14,8 +14,7 @@ from folioreel.alignment.aligner import Aligner, log_odds
 from folioreel.alignment.positions import Fixed, film_times
 from folioreel.config import AlignConfig, StepsConfig
 from folioreel.errors import InputError
-from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
-from folioreel.evaluate.film_json import load_pair_film
+from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
 from folioreel.evaluate.report import Row, rows_of
 from folioreel.files import file_sha256

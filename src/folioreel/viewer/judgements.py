@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from folioreel.errors import InputError
-from folioreel.evaluate.dataset import FILM_JSON
-from folioreel.evaluate.film_json import write_film_json
+from folioreel.evaluate.dataset import FILM_JSON, write_film_json
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import detect_format, open_book
 from folioreel.types import Alignment, Book, Film

@@ -5,7 +5,7 @@ import pytest
 import sacrebleu
 from nltk.translate.bleu_score import corpus_bleu as by_nltk
 
-from folioreel.evaluate.captions import corpus_bleu
+from folioreel.evaluate.visual import corpus_bleu
 
 WORDS = "a dog runs over the green grass with red ball in its mouth two men play".split()
 

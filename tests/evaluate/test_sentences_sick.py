@@ -10,8 +10,8 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 from folioreel.errors import InputError
-from folioreel.evaluate import relatedness
-from folioreel.evaluate.relatedness import (
+from folioreel.evaluate import sentences
+from folioreel.evaluate.sentences import (
     FILES,
     FitConfig,
     agreement,
@@ -85,8 +85,8 @@ def test_the_optimum_is_that_of_scikit_learn(rng):
     features = rng.normal(size=(80, 3)).astype(np.float32)
     scores = np.clip(3 + features[:, 0] - 0.5 * features[:, 1] + rng.normal(0, 0.7, 80), 1, 5)
     shares = score_shares(scores)
-    config = FitConfig(most_passes=2000, batch=80, learning_rate=0.02)
-    *_, ours = relatedness._fitting(features, shares, config)
+    config = FitConfig(max_epochs=2000, batch_size=80, learning_rate=0.02)
+    *_, ours = sentences._fitting(features, shares, config)
     theirs = LogisticRegression(C=1e7, tol=1e-8, max_iter=10_000)
     repeated = np.repeat(features.astype(np.float64), 5, axis=0)
     with warnings.catch_warnings():
@@ -118,10 +118,10 @@ def test_it_learns_what_is_there_and_nothing_else(rng):
 def test_the_best_weights_of_the_trial_set_are_kept(rng):
     """Few pairs and many features: it over-fits, so the last weights are not the best."""
     train, trial = made_features(rng, 60, 100), made_features(rng, 300, 100)
-    config = FitConfig(most_passes=400, check_every=5, patience=4)
+    config = FitConfig(max_epochs=400, check_every=5, patience=4)
     reached = [
         pearson_correlation(model.predict(trial[0]), trial[1])
-        for model in relatedness._fitting(train[0], score_shares(train[1]), config)
+        for model in sentences._fitting(train[0], score_shares(train[1]), config)
     ]
     kept = pearson_correlation(fit_relatedness(*train, *trial, config).predict(trial[0]), trial[1])
     best, waited = reached[0], 0
@@ -164,9 +164,10 @@ def test_the_files_are_read(tmp_path):
     [
         ("", 1, "sentence_A"),
         (ROWS, 1, "relatedness_score"),
-        (HEADER, None, "too few"),
-        (HEADER + ROWS + "3\tone sentence\t2.0\tNEUTRAL\n", 4, "5 columns, not 4"),
-        (HEADER + "3\ta\t \t2.0\tNEUTRAL\n", 2, "lacks a sentence"),
+        (HEADER, None, "no rows"),
+        (HEADER + ROWS.splitlines()[0], None, "too few"),
+        (HEADER + ROWS + "3\tone sentence\t2.0\tNEUTRAL\n", 4, "NEUTRAL"),
+        (HEADER + "3\ta\t \t2.0\tNEUTRAL\n", 2, "sentence is missing"),
         (HEADER + "3\ta\tb\tNA\tNEUTRAL\n", 2, "'NA'"),
         (HEADER + "3\ta\tb\t5.1\tNEUTRAL\n", 2, "1 to 5"),
         (HEADER + "3\ta\tb\t0\tNEUTRAL\n", 2, "1 to 5"),

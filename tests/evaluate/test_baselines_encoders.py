@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from folioreel.evaluate.baseline_encoders import MeanWordsEncoder, UntrainedEncoder
+from folioreel.evaluate.baselines import MeanWordsEncoder, UntrainedEncoder
 
 pytest.importorskip("torch")  # the made encoder is written with it
 

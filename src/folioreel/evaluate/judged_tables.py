@@ -1,0 +1,243 @@
+"""The tables of a judged pair: spoken lines, and judgements of lines, times and shots (dataset.py).
+
+Rows that cannot be read are named by file and line.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeGuard, TypeVar
+
+from folioreel.errors import InputError
+
+Verdict = Literal["match", "scene", "none"]
+JudgedKind = Literal["dialogue", "visual", "audio"]
+Lines = tuple[int, int]
+"""First and last line of a passage, counted from 1."""
+
+_KINDS: dict[str, JudgedKind] = {
+    "": "dialogue",
+    "-": "dialogue",
+    "dialogue": "dialogue",
+    "dialog": "dialogue",
+    "visual": "visual",
+    "audio": "audio",
+}
+_TIME = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
+
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpokenLine:
+    """A sentence of the film as the judges numbered it."""
+
+    index: int
+    start_s: float
+    end_s: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """The judges' verdict on one spoken line, one annotated time, or one silent shot."""
+
+    line: int
+    """The spoken line; for an annotated time, the line nearest to it; for a shot, its row."""
+    verdict: Verdict
+    how: str
+    """For a match: verbatim, paraphrase or reported; `-` if unknown."""
+    passages: tuple[Lines, ...]
+    """Every place in the book that counts as right; empty for `none`."""
+    kind: JudgedKind = "dialogue"
+    times_s: tuple[float, float] | None = None
+    """Start and end, if the judges gave a time instead of a line."""
+
+
+def read_spoken(path: Path) -> tuple[SpokenLine, ...]:
+    """The rows of `film_sentences.tsv`."""
+    spoken = read_rows(path, ("id", "start_s", "end_s", "text"), _spoken_line)
+    for number, line in enumerate(spoken):
+        # Judgements name lines by number: a gap would shift all that follow.
+        if line.index != number:
+            raise InputError(
+                f"has sentence {line.index} where {number} is expected; number the sentences from "
+                "0 without gaps",
+                path,
+            )
+    return spoken
+
+
+def read_gold(path: Path, spoken: int, lines: int) -> tuple[Judgement, ...]:
+    """The rows of `gold.tsv`, of a film of `spoken` sentences and a book of so many lines."""
+    columns = ("id", "verdict", "line_from", "line_to")
+    return read_rows(path, columns, lambda row: _judgement(row, spoken, lines))
+
+
+def read_annotations(
+    path: Path, spoken: tuple[SpokenLine, ...], lines: int
+) -> tuple[Judgement, ...]:
+    """The rows of `annotations.tsv`: times of the film and lines of the book."""
+    return read_rows(path, ("time_s", "line"), lambda row: _annotation(row, spoken, lines))
+
+
+def read_shots(path: Path, lines: int) -> tuple[Judgement, ...]:
+    """The judged rows of `shots.tsv`."""
+    columns = ("start_s", "end_s", "verdict", "line_from", "line_to")
+    rows = read_rows(path, columns, lambda row: _judged_shot(row, lines))
+    return tuple(replace(shot, line=k) for k, shot in enumerate(rows) if shot is not None)
+
+
+def read_rows(
+    path: Path, columns: tuple[str, ...], read: Callable[[dict[str, str]], _Read]
+) -> tuple[_Read, ...]:
+    """Each row of a table through `read`; its ValueErrors get the file and line."""
+    found = []
+    for number, row in _read_table(path, columns):
+        try:
+            found.append(read(row))
+        except ValueError as error:
+            raise InputError(f"cannot be read ({error})", path, number) from None
+    return tuple(found)
+
+
+def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+    """The rows with their line numbers; cells missing from a short row are empty."""
+    delimiter = "," if path.suffix == ".csv" else "\t"
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+            rows = [(reader.line_num, row) for row in reader if row]
+    except FileNotFoundError:
+        raise InputError("is missing; the dataset needs it", path) from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"cannot be read ({error})", path) from error
+    head = rows[0][1] if rows else []
+    if len(head) == len(columns) and _TIME.fullmatch(head[0].strip()):
+        head = list(columns)  # a table without a header
+    else:
+        rows = rows[1:]
+    missing = [column for column in columns if column not in head]
+    if missing:
+        raise InputError(f"has no column {', '.join(missing)}", path, 1)
+    if not rows:
+        raise InputError("has no rows below its header", path)
+    empty = dict.fromkeys(head, "")
+    return [(number, {**empty, **dict(zip(head, row, strict=False))}) for number, row in rows]
+
+
+def _spoken_line(row: dict[str, str]) -> SpokenLine:
+    return SpokenLine(
+        index=_whole_number(row["id"], "id"),
+        start_s=_seconds(row["start_s"]),
+        end_s=_seconds(row["end_s"]),
+        text=row["text"],
+    )
+
+
+def _judgement(row: dict[str, str], spoken: int, lines: int) -> Judgement:
+    line = _whole_number(row["id"], "id")
+    if not 0 <= line < spoken:
+        raise ValueError(f"id {line}: the film has sentences 0 to {spoken - 1}")
+    verdict, passages = _verdict(row, lines)
+    return Judgement(
+        line=line,
+        verdict=verdict,
+        how=row.get("how") or "-",
+        passages=passages,
+        kind=_kind(row.get("kind") or ""),
+    )
+
+
+def _judged_shot(row: dict[str, str], lines: int) -> Judgement | None:
+    times_s = _time_span(row["start_s"], row["end_s"])
+    if not _is_given(row["verdict"]):
+        return None
+    verdict, passages = _verdict(row, lines)
+    return Judgement(
+        line=0, verdict=verdict, how="-", passages=passages, kind="visual", times_s=times_s
+    )
+
+
+def _verdict(row: dict[str, str], lines: int) -> tuple[Verdict, tuple[Lines, ...]]:
+    """A row's verdict, and the passages that count as right."""
+    match row["verdict"]:
+        case "none":
+            return "none", ()
+        case "match" | "scene" as verdict:
+            main = _passage(row["line_from"], row["line_to"], lines)
+            return verdict, (main, *_alternates(row.get("alternates") or "", lines))
+        case unknown:
+            raise ValueError(f"unknown verdict {unknown!r}: match, scene or none")
+
+
+def _annotation(row: dict[str, str], spoken: tuple[SpokenLine, ...], lines: int) -> Judgement:
+    end = row.get("end_s")
+    start_s, end_s = _time_span(row["time_s"], end if _is_given(end) else row["time_s"])
+    last = row["line_to"] if _is_given(row.get("line_to")) else row["line"]
+    nearest = min(
+        spoken,
+        key=lambda said: max(said.start_s - end_s, start_s - said.end_s, 0.0),
+        default=None,
+    )
+    return Judgement(
+        line=nearest.index if nearest else 0,
+        verdict="match",
+        how="-",
+        passages=(_passage(row["line"], last, lines),),
+        kind=_kind(row.get("kind") or ""),
+        times_s=(start_s, end_s),
+    )
+
+
+def _is_given(cell: str | None) -> TypeGuard[str]:
+    return cell is not None and cell.strip() not in ("", "-")
+
+
+def _time_span(start: str, end: str) -> tuple[float, float]:
+    start_s, end_s = _seconds(start), _seconds(end)
+    if end_s < start_s:
+        raise ValueError(f"ends at {end_s:g} s, before its start at {start_s:g} s")
+    return start_s, end_s
+
+
+def _whole_number(cell: str, what: str) -> int:
+    try:
+        return int(cell)
+    except ValueError:
+        raise ValueError(f"{what} {cell!r} is not a whole number") from None
+
+
+def _seconds(cell: str) -> float:
+    found = _TIME.fullmatch(cell.strip())
+    if not found:
+        raise ValueError(f"time {cell!r} is neither seconds nor h:mm:ss")
+    hours, minutes, seconds = found.groups(default="0")
+    return 3600 * int(hours) + 60 * int(minutes) + float(seconds)
+
+
+def _kind(cell: str) -> JudgedKind:
+    try:
+        return _KINDS[cell.strip().lower()]
+    except KeyError:
+        raise ValueError(f"unknown kind {cell!r}: dialogue, visual or audio") from None
+
+
+def _passage(first: str, last: str, lines: int) -> Lines:
+    passage = (_whole_number(first, "line"), _whole_number(last, "line"))
+    if not 1 <= passage[0] <= passage[1] <= lines:
+        raise ValueError(f"lines {first} to {last}: the book has lines 1 to {lines}, in order")
+    return passage
+
+
+def _alternates(field: str, lines: int) -> tuple[Lines, ...]:
+    found = []
+    for part in field.split(";"):
+        if "-" in part.strip(" -"):
+            first, last = part.strip().split("-")[:2]
+            found.append(_passage(first, last, lines))
+    return tuple(found)
