@@ -101,7 +101,7 @@ def test_the_table_has_the_published_figures_beside_ours(flickr8k):
 def test_bad_input_is_one_line(flickr8k, tmp_path):
     for arguments, says in (
         (("--flickr8k", tmp_path), "captions.tsv: is missing; give the folder of Flickr8k"),
-        (("--flickr8k", flickr8k, "--embedding", "student"), "no visual-semantic embedding"),
+        (("--flickr8k", flickr8k, "--embedding", "student"), "not a visual-semantic embedding"),
         (("--flickr8k", flickr8k, "--captioner", tmp_path), "config.json is missing"),
     ):
         result = run(*arguments)
