@@ -1,4 +1,4 @@
-"""What a run is told: frozen settings with the defaults of each preset (paper, section 4)."""
+"""The settings of an alignment, as frozen dataclasses with the paper's defaults (section 4)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ MEASURES = (
     *("sentence", "semantic", "semantic_z", "semantic_long"),
     *("visual", "scene"),
 )
-"""Every measure that there is, in the order in which they are stacked."""
+"""All measures, in the order in which the tensor stacks them."""
 STEPS = ("stay", "next", "near", "far", "farther", "back", "far_back", "anywhere")
-"""The kinds of steps that a film takes through its book from one moment to the next."""
+"""The kinds of steps through the book from one moment of the film to the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,56 +56,58 @@ class StepsConfig:
 
     stay: float = 0.25
     next: float = 0.1
-    """Exactly one sentence on."""
+    """Exactly one sentence forward."""
     near: float = 0.35
-    """A few sentences on: 2 on average."""
+    """A few sentences forward: 2 on average."""
     far: float = 0.05
-    """Some 7 sentences on."""
+    """About 7 sentences forward on average."""
     farther: float = 0.05
-    """Some 40 sentences on."""
+    """About 40 sentences forward on average."""
     back: float = 0.1
-    """Some 3 sentences back."""
+    """About 3 sentences back on average."""
     far_back: float = 0.03
-    """Some 20 sentences back."""
+    """About 20 sentences back on average."""
     anywhere: float = 0.07
     timeline: float = 0.0
-    """How strongly each moment is drawn to its place on the uniform timeline."""
+    """How strongly each moment is pulled towards its place on the uniform timeline."""
     free: float = -3.0
-    """What is added to the log odds of a rendering where the film is free of its book."""
+    """Added to the logit of a rendering in passages where the film departs from the book."""
     leave: float = 0.05
-    """How often a faithful passage of the film turns into a free one, from moment to moment."""
+    """P(free passage | the moment before was in a faithful one)."""
     come_back: float = 0.05
-    """How often a free passage turns into a faithful one."""
+    """P(faithful passage | the moment before was in a free one)."""
 
     def __post_init__(self) -> None:
-        """Refuse shares that are none."""
+        """Check that the shares are valid."""
         shares = [float(getattr(self, name)) for name in (*STEPS, "timeline")]
         if not all(math.isfinite(share) and share >= 0 for share in shares) or not self.anywhere:
-            raise ConfigError("steps must have shares of 0 or more, `anywhere` above 0")
+            raise ConfigError(
+                "the shares of steps must not be negative, and `anywhere` must be above 0"
+            )
         if not (0 < self.leave < 1 and 0 < self.come_back < 1 and math.isfinite(self.free)):
             raise ConfigError("steps.leave and steps.come_back must lie between 0 and 1")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PicturesConfig:
-    """What the pictures of a shot in which nobody speaks are worth, as log odds."""
+    """Weights that turn the pictures of a silent shot into the logit of P(sentence describes it)."""
 
     visual: float
     """Weight of the measure `visual`."""
     scene: float
     """Weight of the measure `scene`."""
     bias: float
-    """What is added to the weighted sum."""
+    """Added to the weighted sum."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no number."""
+        """Check that the weights are finite."""
         if not all(map(math.isfinite, (self.visual, self.scene, self.bias))):
-            raise ConfigError("pictures must have finite weights")
+            raise ConfigError("the weights of pictures must be finite numbers")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlignConfig:
-    """Which measures are taken, how they are weighed, and how the chain smooths them."""
+    """The measures, their weights, the models behind them, and how the chain smooths the scores."""
 
     weights: dict[str, float] = field(
         default_factory=lambda: {
@@ -118,37 +120,37 @@ class AlignConfig:
             "bleu5": 0.1,
         }
     )
-    """Measure → weight in the sum that gives a cell's score."""
+    """Measure → its weight in the sum that scores a cell."""
     bias: float = 0.0
-    """What is added to that sum."""
+    """Added to that sum."""
     context: str | None = None
-    """The context model that takes the place of the sum: a name or a folder."""
+    """A context model (name or folder) that replaces the weighted sum."""
     context_pictures: str | None = None
-    """The one that does so where the film was watched; it reads `visual` and `scene` too."""
+    """The same for watched films; it reads `visual` and `scene` as well."""
     steps: StepsConfig | None = None
-    """With these, positions are followed (alignment/positions.py); without, the paper's chain."""
+    """If given, the position model is used (alignment/positions.py), else the paper's chain."""
     calibration: tuple[float, float] = (1.0, 0.0)
-    """Slope and offset that turn a link's log odds into calibrated ones."""
+    """Slope and offset that calibrate the logit of a link's probability."""
     sentence_encoder: str = "skip-thought"
-    """What gives the vectors of `sentence`: a name or a folder that `load_encoder` takes."""
+    """The encoder behind `sentence`: a name or a folder that `load_encoder` accepts."""
     semantic_encoder: str = "student"
-    """What gives the vectors of `semantic`."""
+    """The encoder behind `semantic`."""
     visual_embedding: str = "visual"
-    """What places shots and sentences for `visual`: a name or a folder."""
+    """The video-sentence embedding behind `visual`: a name or a folder."""
     scene_embedding: str = "scene"
-    """The same for `scene`."""
+    """The embedding behind `scene`."""
     frame_features: str = "efficientnet-lite0"
-    """The network that looks at the shots; the embeddings must know it."""
+    """The network that computes frame features; the embeddings must be trained on them."""
     pictures: PicturesConfig | None = None
-    """With these, silent shots that were looked at have scores too."""
+    """If given, silent shots of watched films are scored by their pictures."""
     prior_width: float = 0.2
-    """Half-width of the uniform timeline's band, as a share of the book."""
+    """Half-width of the uniform timeline's band, as a fraction of the book."""
     chain: ChainConfig = field(default_factory=ChainConfig)
     in_book_from: float = 0.5
-    """A link below this probability is reported as not in the book."""
+    """Links below this probability are reported as not in the book."""
 
     def __post_init__(self) -> None:
-        """Refuse measures that do not exist."""
+        """Check the measures and their weights."""
         unknown = sorted(set(self.weights) - set(MEASURES))
         if unknown:
             raise ConfigError(
@@ -157,21 +159,21 @@ class AlignConfig:
         if self.prior_width <= 0 or not all(map(math.isfinite, self.weights.values())):
             raise ConfigError("prior_width must be above 0, and all weights finite")
         if not self.weights:
-            raise ConfigError("no measure was chosen; name at least one")
+            raise ConfigError("no measure was chosen; choose at least one")
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that are used, in their stacking order."""
+        """The measures in use, in stacking order."""
         return tuple(name for name in MEASURES if name in self.weights)
 
     @property
     def looks(self) -> bool:
-        """Whether the pictures of a film make a difference."""
+        """Whether the pictures of a film are used."""
         uses = self.pictures is not None or self.context_pictures is not None
         return uses or bool({"visual", "scene"} & set(self.weights))
 
     def with_pictures(self) -> AlignConfig:
-        """What holds for a film that was watched."""
+        """The settings for a watched film."""
         if self.context_pictures is None:
             return self
         weights = self.weights | {"visual": 1.0, "scene": 1.0}

@@ -98,8 +98,8 @@ def test_other_results_are_not_overwritten(table: Path, tmp_path: Path) -> None:
         ("book,film,colour\na,b,c\n", "unknown column 'colour'"),
         ("book,film\n", "has no rows"),
         ("book,film\na.txt,\n", "pairs.csv:2: has no film in this row"),
-        ("book,film\na.txt,x/film.srt\nb.txt,y/film.srt\n", "pairs.csv:3: a second row"),
-        ("book,film,name\na.txt,b.srt,../out\n", "no name for a folder"),
+        ("book,film\na.txt,x/film.srt\nb.txt,y/film.srt\n", "pairs.csv:3: two rows are called"),
+        ("book,film,name\na.txt,b.srt,../out\n", "cannot be the name of a folder"),
     ],
 )
 def test_tables_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> None:
@@ -116,7 +116,7 @@ def test_tabs_and_optional_columns(tmp_path: Path) -> None:
     assert (task.name, task.subtitles, task.shots) == ("b, c", "fr", False)
     assert (task.book, task.film) == (tmp_path / "a.txt", tmp_path / "b, c.mkv")
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is no UTF-8 text"):
+    with pytest.raises(InputError, match="is not UTF-8 text"):
         read_table(path, HERE)
 
 

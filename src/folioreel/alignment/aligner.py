@@ -187,7 +187,7 @@ class Aligner:
     def score(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
-        """The score of every moment and sentence, each by itself: (I, J).
+        """The unary score of every moment and sentence: (I, J).
 
         Raises:
             AlignmentError: The two have nothing that could be compared.
@@ -208,13 +208,13 @@ class Aligner:
         scores: NDArray[np.float32],
         judged: Mapping[int, int] | None = None,
     ) -> tuple[tuple[Link, ...], float]:
-        """The links that the scores of all cells give, and their energy.
+        """The best links for the scores of all cells, and their energy.
 
         Args:
             film: The film.
             book: The book.
-            scores: What `score` gives; they stay as they are.
-            judged: Moments whose sentence a reader has named, or `ABSENT`; all others follow.
+            scores: What `score` returned; not modified.
+            judged: Moment → the sentence that a reader chose, or `ABSENT`; these links are fixed.
         """
         judged = judged or {}
         follow = self._follow_chain if self.config.steps is None else self._follow_positions
@@ -281,10 +281,10 @@ class Aligner:
         return sentences, calibrate(chances, self.config.calibration)
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
-        """What is needed to get the same alignment again.
+        """Everything it takes to reproduce the alignment.
 
         Args:
-            energy: That of the links.
+            energy: The energy of the links.
             pictures: Whether the film was watched.
         """
         return {
@@ -357,7 +357,7 @@ def passage_probability(
 
 
 def _check_comparable(film: Film, book: Book) -> None:
-    """Refuse a film and a book that no measure could bring together."""
+    """Raise an error if no measure could compare the film with the book."""
     if not film.moments:
         raise AlignmentError("the film has neither dialogue nor shots; there is nothing to align")
     spoken = dominant_script(" ".join(subtitle.text for subtitle in film.subtitles[:500]))

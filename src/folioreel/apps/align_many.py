@@ -1,7 +1,7 @@
-"""Aligning many films with their books, row by row of a table, on any engine.
+"""Align many films with their books: each row of a table, on any engine.
 
-Each row stands by itself: one that fails is named at the end, and one that was done by an earlier
-run of the same command is left as it is, so that a run that was stopped can be taken up again.
+Rows are independent: one that fails is reported at the end, and one that an earlier run of the same
+command has finished is kept, so a run that was stopped can be resumed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from folioreel.ingest.source import read_bytes
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 _LAST = "alignment.json"
-"""Where it is, all results are."""
+"""Written last: a folder that has it is complete."""
 _REQUIRED = ("book", "film")
 _COLUMNS = (*_REQUIRED, "name", "subtitles")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairTask:
-    """One row: a film, its book, and how they are aligned."""
+    """One row: a film, its book, and the options of `align`."""
 
     name: str
-    """The folder of its results."""
+    """The name of the folder for its results."""
     book: Path
     film: Path
     subtitles: str | None
@@ -45,7 +45,7 @@ class PairTask:
 
 @dataclass(frozen=True, kw_only=True)
 class ManyConfig:
-    """How the pairs are aligned, and where the work is done."""
+    """The options of `align` for all pairs, and where the work runs."""
 
     preset: str = "default"
     encoder: str | None = None
@@ -56,21 +56,21 @@ class ManyConfig:
     """Whether to look at what the shots show."""
     engine: EngineName = "local"
     workers: int | None = None
-    """Pairs that are aligned at once; one a core if it is None."""
+    """Number of pairs aligned in parallel; one per core if it is None."""
     force: bool = False
-    """Whether results of something else are replaced."""
+    """Whether to overwrite results of other files or options."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairResult:
-    """What came of one row."""
+    """The outcome of one row."""
 
     name: str
     status: Literal["aligned", "kept", "failed"]
     """`kept`: an earlier run had aligned it."""
     moments: int | None = None
     in_book: int | None = None
-    """How many of the moments are in the book."""
+    """Number of moments that are in the book."""
     reason: str = ""
     """Why it failed."""
 
@@ -84,14 +84,15 @@ def align_many(
     """Align each pair of a table, and write its results into a folder of its own.
 
     Args:
-        table: CSV, or with tabs, with the columns `book` and `film`, and `name` and `subtitles`
-            where wanted; paths are relative to the table.
-        out: Gets a folder for each row, by its `name`, or by the name of its film.
-        config: How; the default preset on this machine if it is None.
-        progress: Called as pairs are done.
+        table: A CSV or TSV file with the columns `book` and `film`, and optionally `name` and
+            `subtitles`; paths are relative to the table.
+        out: The folder for the results; each row gets a subfolder, called by its `name` or else
+            after its film.
+        config: The options; by default the preset `default`, on this machine.
+        progress: Called as pairs are finished.
 
     Returns:
-        What came of each row, in the table's order.
+        The outcome of each row, in the table's order.
 
     Raises:
         InputError: The table cannot be read, or `out` cannot be written.
@@ -142,7 +143,7 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
     try:
         lines = read_bytes(table).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise InputError("is no UTF-8 text; save the table as CSV in UTF-8", table) from error
+        raise InputError("is not UTF-8 text; save the table as CSV in UTF-8", table) from error
     tabs = "\t" in (lines[0] if lines else "")
     rows = csv.DictReader(lines, delimiter="\t" if tabs else ",")
     columns = rows.fieldnames or []
@@ -156,7 +157,7 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
         task = _read_row(row, table, rows.line_num, config)
         if task.name in tasks:
             raise InputError(
-                f"a second row with the name {task.name}; give each its own in a column name",
+                f"two rows are called {task.name}; add a column `name` with unique names",
                 table,
                 rows.line_num,
             )
@@ -174,7 +175,7 @@ def _read_row(row: dict[str, str | None], table: Path, line: int, config: ManyCo
     film = table.parent / cells["film"]
     name = cells["name"] or film.stem
     if Path(name).name != name or name.startswith("."):
-        raise InputError(f"the name {name!r} is no name for a folder", table, line)
+        raise InputError(f"{name!r} cannot be the name of a folder", table, line)
     return PairTask(
         name=name,
         book=table.parent / cells["book"],
@@ -201,7 +202,7 @@ def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairRes
 
 
 def _is_done(folder: Path, task: PairTask) -> bool:
-    """Whether an earlier run of this version aligned the very same files in the same way."""
+    """Whether an earlier run of this version aligned the same files with the same options."""
     if not (folder / _LAST).is_file():
         return False
     data = _read_alignment(folder)
@@ -233,4 +234,4 @@ def _read_alignment(folder: Path) -> dict[str, Any]:
             return dict(data)
     except (ValueError, KeyError, TypeError):
         pass
-    raise InputError("is damaged; remove it, or give --force", path)
+    raise InputError("is damaged; delete it, or use --force", path)

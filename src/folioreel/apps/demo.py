@@ -17,7 +17,7 @@ from folioreel.types import Alignment
 
 @dataclass(frozen=True, kw_only=True)
 class DemoResult:
-    """The demo's alignment, what was written, and how good it is."""
+    """The demo's alignment, the files written, and its scores."""
 
     alignment: Alignment
     files: list[Path]
@@ -29,7 +29,7 @@ class DemoResult:
 
 
 def demo_folder() -> Path:
-    """Where the bundled book and film lie."""
+    """The folder of the bundled book and film."""
     return Path(str(resources.files("folioreel") / "demo"))
 
 

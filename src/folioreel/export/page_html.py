@@ -1,8 +1,8 @@
-"""The page: film and book side by side, as one HTML document without anything outside it.
+"""The page: film and book side by side, as one self-contained HTML document.
 
-The front end (frontend/, built into page/) is inlined, and a content security policy lets run just
-these two texts. The data is JSON in a block that no browser executes, with every character
-escaped that could end the block.
+The front end (frontend/, built into page/) is inlined, and the content security policy admits these
+two files alone. The data is JSON in a block that no browser executes, with every character escaped
+that could end the block.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 def write_page(
     alignment: Alignment, path: Path, progress: ProgressCallback = ignore_progress
 ) -> None:
-    """Write the page as one file that works from disk, without a network."""
+    """Write the page as one file that works from disk, offline."""
     payload = make_payload(alignment, inline_thumbnails(alignment.film, progress))
     write_text(path, render_page(payload)[0])
 
@@ -82,9 +82,9 @@ def render_page(payload: dict[str, Any]) -> tuple[str, str]:
 
 
 def escape_json(value: Any) -> str:
-    """JSON that may stand inside a script element, whatever the texts in it hold."""
+    """JSON that is safe inside a script element, whatever the texts contain."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # A half of a surrogate pair, which a broken book may hold, has no UTF-8 form.
+    # Half of a surrogate pair, which a broken book may contain, cannot be encoded as UTF-8.
     whole = text.translate(_ESCAPES).encode("utf-8", errors="replace")
     return whole.decode("utf-8")
 

@@ -23,9 +23,9 @@ def make_payload(
 
     Args:
         alignment: What is shown.
-        thumbnails: One address a shot, or nothing.
-        judgements: What the reader has judged so far, as the page has it.
-        revision: How often that has changed.
+        thumbnails: One URL per shot, or nothing.
+        judgements: The reader's judgements so far, in the page's form.
+        revision: How often the judgements have changed.
         server: Where the page asks for the film and posts judgements; None for the one-file page.
     """
     return {
@@ -51,7 +51,7 @@ def make_payload(
 
 
 def _identity(alignment: Alignment) -> str:
-    """What the browser knows an alignment by; judgements do not change it."""
+    """The key under which a browser stores settings; judgements do not change it."""
     book, film = alignment.book, alignment.film
     parts = [
         (book.title, book.sha256, len(book.sentences)),
@@ -63,7 +63,7 @@ def _identity(alignment: Alignment) -> str:
 
 
 def page_link(link: Link) -> dict[str, Any]:
-    """A link as the page has it."""
+    """A link in the page's form."""
     return {"sentence": link.sentence, "score": round(link.score, 4), "in_book": link.in_book}
 
 

@@ -1,4 +1,4 @@
-"""What an alignment gives its user: the files of `--out DIR`, and a summary for a terminal."""
+"""The files that `folioreel align --out DIR` writes, and the summary that it prints."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write_results(
     """Write every format into a folder; returns the files."""
     make_folder(folder)
     for name, write in WRITERS.items():
-        if name == PAGE:  # it has pictures out of the video, which take their time
+        if name == PAGE:  # its thumbnails take a while, so it reports progress
             write_page(alignment, folder / name, progress)
         else:
             write(alignment, folder / name)

@@ -21,9 +21,9 @@ from folioreel.types import Alignment, Link
 if TYPE_CHECKING:
     import pandas as pd
 
-_SRT_WIDTH = 60
+_SRT_WIDTH = 60  # characters of a subtitle line
 _LONGEST_PASSAGE = 240
-"""Characters of a passage that a subtitle can carry."""
+"""Characters of a passage that fit on screen as a subtitle: four lines of 60."""
 
 
 def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def write_vtt(alignment: Alignment, path: Path) -> None:
     """A metadata track: each cue's payload is a moment's link as JSON, with its passage."""
     parts = ["WEBVTT\n\nNOTE folioreel: one cue per moment; each payload is one JSON object\n"]
     for row in table_rows(alignment):
-        # "-->" must not stand in a payload; JSON can write the same string without it.
+        # WebVTT forbids "-->" in a payload; JSON can escape it.
         payload = json.dumps(row, ensure_ascii=False).replace("-->", "--\\u003e")
         end_s = max(row["end_s"], row["start_s"] + 0.001)
         times = f"{format_timestamp(row['start_s'], '.')} --> {format_timestamp(end_s, '.')}"
@@ -71,7 +71,7 @@ def write_vtt(alignment: Alignment, path: Path) -> None:
 
 
 def write_srt(alignment: Alignment, path: Path) -> None:
-    """The book's passages as subtitles: neighbouring moments of one sentence share a cue."""
+    """The book's passages as subtitles: consecutive moments of one sentence share a cue."""
     cues = []
     for sentence, links in _passages(alignment):
         moments = [alignment.film.moments[link.moment] for link in links]
@@ -99,5 +99,5 @@ def _passages(alignment: Alignment) -> Iterator[tuple[int, list[Link]]]:
 
 
 def _plain(text: str) -> str:
-    """Without what a player would take for markup."""
+    """Text without the characters that a player would take for markup."""
     return re.sub(r"[<>{}]", "", text)

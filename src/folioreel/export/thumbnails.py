@@ -18,14 +18,14 @@ from folioreel.types import Film
 
 WIDTH_PX = 160
 _MOST = 1200
-"""So many pictures at most go into a page; of a film with more shots, every second one, …"""
+"""The most pictures in a page; of a film with more shots every second (third …) gets one."""
 _BUDGET_BYTES = 5_500_000
-"""What they may weigh together; base64 makes a third more of it."""
+"""Their total size; base64 adds a third. Keeps page.html below what mail servers accept."""
 _QUALITIES = (60, 40, 20)
 
 
 def encode_jpeg(picture: NDArray[np.uint8], most_bytes: int | None = None) -> bytes | None:
-    """A picture as JPEG, coarser where it would be too large; None where that does not help."""
+    """A picture as JPEG, at lower quality if it would be too large; None if that is not enough."""
     for quality in _QUALITIES:
         stream = io.BytesIO()
         Image.fromarray(picture).save(stream, format="JPEG", quality=quality, optimize=True)
@@ -35,11 +35,11 @@ def encode_jpeg(picture: NDArray[np.uint8], most_bytes: int | None = None) -> by
 
 
 def inline_thumbnails(film: Film, progress: ProgressCallback = ignore_progress) -> list[str | None]:
-    """One `data:` address a shot, or None; empty where there is no picture at all."""
+    """One `data:` URL per shot, or None; empty if no shot has a picture."""
     if film.video is None or not film.shots:
         return []
     every = -(-len(film.shots) // _MOST)
-    # A film of few shots has room for each; large ones share what there is.
+    # All pictures get the same share of the budget.
     share = _BUDGET_BYTES * every // len(film.shots)
     found: list[str | None] = [None] * len(film.shots)
     for shot, picture in _pictures(film, film.video, every, progress):
@@ -51,11 +51,11 @@ def inline_thumbnails(film: Film, progress: ProgressCallback = ignore_progress) 
 def _pictures(
     film: Film, video: Path, every: int, progress: ProgressCallback
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Shots with a picture of each; those of which none can be decoded are left out."""
+    """Shots, each with a picture; shots that cannot be decoded are skipped."""
     try:
         stills = Stills(video, WIDTH_PX)
     except InputError:
-        return  # the page does without
+        return  # the page works without pictures
     with stills:
         for shot in film.shots[::every]:
             progress(Progress(stage="picturing", done=shot.index, total=len(film.shots)))

@@ -1,1 +1,1 @@
-"""The local server of the page, and what readers judge on it."""
+"""The local server of the page, and the judgements that readers make on it."""

@@ -1,9 +1,8 @@
-"""What a reader judges, kept beside the alignment as a judged pair (evaluate/dataset.py).
+"""A reader's judgements, kept beside the alignment as a judged pair (evaluate/dataset.py).
 
-`journal.jsonl` is what counts: a line for each judgement and each undo, only ever added to, and on
-the disk before anybody is told that a judgement is kept. The files of the dataset format are
-written from it: `gold.tsv`, `film_sentences.tsv`, `book.txt`, `film.json`; a line of the film is a
-moment of the alignment, by its number.
+The source of truth is `journal.jsonl`: append-only, one line per judgement or undo, flushed to disk
+before the page is told that a judgement was saved. The files of the dataset format are derived from
+it: `gold.tsv`, `film_sentences.tsv`, `book.txt` and `film.json`. Line ids are moment numbers.
 """
 
 from __future__ import annotations
@@ -33,23 +32,23 @@ _GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What a reader says of one moment."""
+    """What a reader decided about one moment."""
 
     moment: int
     verdict: Literal["match", "none"]
     sentence: int | None
-    """Of a match."""
+    """The sentence it renders; None unless the verdict is `match`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As the page and the journal have it."""
+        """The form that the page and the journal use."""
         return {"moment": self.moment, "verdict": self.verdict, "sentence": self.sentence}
 
     @classmethod
     def from_dict(cls, values: Any, alignment: Alignment) -> Judgement:
-        """A judgement of this alignment.
+        """Check and read a judgement of this alignment.
 
         Raises:
-            ValueError: It is none.
+            ValueError: A value is missing, of the wrong type, or out of range.
         """
         if not isinstance(values, dict):
             raise ValueError("a judgement has a moment, a verdict and a sentence")
@@ -67,10 +66,10 @@ class Judgement:
 
 
 class Judgements:
-    """A reader's judgements of one alignment, and the folder in which they are kept."""
+    """A reader's judgements of one alignment, and the folder they are kept in."""
 
     def __init__(self, alignment: Alignment, folder: Path) -> None:
-        """Read what is there; nothing is written before the first judgement.
+        """Read existing judgements; nothing is written before the first new one.
 
         Raises:
             InputError: The folder holds something else, or judgements of another alignment.
@@ -83,7 +82,7 @@ class Judgements:
         if (folder / JOURNAL).exists():
             self._read()
         elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError("is no folder of judgements; move it elsewhere", folder)
+            raise InputError("is not a folder of judgements; move it elsewhere", folder)
 
     @property
     def current(self) -> dict[int, Judgement]:
@@ -91,10 +90,10 @@ class Judgements:
         return {judgement.moment: judgement for judgement in self._made}
 
     def add(self, judgement: Judgement) -> bool:
-        """Keep a judgement; it is on the disk when this returns.
+        """Save a judgement; it is on disk when this returns.
 
         Returns:
-            Whether it is new: one that holds already is not written again.
+            Whether it is new; a judgement that already holds is not written again.
         """
         if self.current.get(judgement.moment) == judgement:
             return False
@@ -104,10 +103,10 @@ class Judgements:
         return True
 
     def undo(self) -> int:
-        """Take the last judgement back; returns its moment. The journal keeps both.
+        """Undo the last judgement and return its moment. The journal keeps both entries.
 
         Raises:
-            ValueError: There is none.
+            ValueError: There is nothing to undo.
         """
         if not self._made:
             raise ValueError("there is nothing to undo")
@@ -133,7 +132,7 @@ class Judgements:
             data = path.read_bytes()
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror})", path) from error
-        # A line without its end was never answered for: the machine stopped in the middle of it.
+        # A last line without a newline was never acknowledged: the machine stopped in mid-write.
         self._size = data.rfind(b"\n") + 1
         for number, line in enumerate(data[: self._size].splitlines(), 1):
             try:
@@ -142,7 +141,7 @@ class Judgements:
                 raise InputError(f"cannot be read ({error})", path, number) from error
 
     def _take(self, entry: dict[str, Any], number: int) -> None:
-        """One line of the journal."""
+        """Replay one line of the journal."""
         if number == 1:
             if entry != self._header():
                 raise ValueError(
@@ -156,7 +155,7 @@ class Judgements:
         self.revision = int(entry["revision"])
 
     def _append(self, entry: dict[str, Any]) -> None:
-        """Add a line to the journal; it is on the disk when this returns."""
+        """Append a line to the journal; it is on disk when this returns."""
         path = self.folder / JOURNAL
         now = datetime.now(UTC).isoformat(timespec="seconds")
         lines = [{"revision": self.revision + 1, "time": now, **entry}]
@@ -173,24 +172,24 @@ class Judgements:
                 os.fsync(file.fileno())
         except OSError as error:
             with suppress(OSError):
-                os.truncate(path, self._size)  # no half of a line, as on a full disk
+                os.truncate(path, self._size)  # a full disk must not leave half a line
             raise InputError(f"cannot be written ({error.strerror or error})", path) from error
         self._size += len(data)
         self.revision += 1
 
     def _drop_torn(self, path: Path, descriptor: int) -> None:
-        """Cut off a line that has no end; whole ones are another program's."""
+        """Remove an incomplete last line; a complete one was written by another process."""
         with path.open("rb") as file:
             file.seek(self._size)
             if b"\n" in file.read():
                 raise InputError(
-                    "another `folioreel view` has judged this film meanwhile; start this one again",
+                    "another `folioreel view` has saved judgements since; restart this one",
                     path,
                 )
         os.ftruncate(descriptor, self._size)
 
     def _write_pair(self) -> None:
-        """The judgements in the dataset format; all of it follows from the journal."""
+        """Write the judgements in the dataset format."""
         folder, film = self.folder, self._alignment.film
         text, lines = self._book_lines
         # The first three never change.
@@ -213,7 +212,7 @@ class Judgements:
 
 
 def _numbered_lines(film: Film) -> str:
-    """Every moment as `film_sentences.tsv` has it; a silent one has no text."""
+    """The moments as the rows of `film_sentences.tsv`; silent ones have no text."""
     rows = [
         f"{m.index}\t{m.start_s:.3f}\t{m.end_s:.3f}\t{' '.join(m.text.split())}"
         for m in film.moments
@@ -222,7 +221,7 @@ def _numbered_lines(film: Film) -> str:
 
 
 def judgements_folder(alignment: Path) -> Path:
-    """Where the judgements of an alignment's file lie: `judged` beside `alignment.json`."""
+    """Where the judgements of an alignment are kept: `judged`, beside `alignment.json`."""
     name = "judged" if alignment.stem == "alignment" else f"{alignment.stem}-judged"
     return alignment.parent / name
 

@@ -1,9 +1,9 @@
-"""The local server of the page: one reader on this machine, and no file but the film.
+"""The local server of the page: for one reader on this machine, and for no file but the film.
 
-The standard library's server is enough: it answers one page, one video and two kinds of posts on
-the loopback interface, a thread for each connection. Whoever asks must know the token in the
-address, speak to the server by its own name (or a web page could reach it through a name of its
-own), and post from the page itself.
+The standard library's server is enough: it serves one page, one video and two kinds of POST
+requests on the loopback interface, with a thread per connection. A request must carry the token in
+its path, name this server as its Host (against DNS rebinding), and, if it is a POST, come from the
+page itself.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from folioreel.ingest.video.stills import Stills
 from folioreel.viewer.session import Session, StaleError
 
 HOST = "127.0.0.1"
-_LARGEST_POST = 65536
-_OWN_PORTS = range(49152, 65536)
+_LARGEST_POST = 65536  # bytes; a judgement has about 100
+_OWN_PORTS = range(49152, 65536)  # the dynamic ports of RFC 6335
 _ERROR_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>folioreel</title><h1>folioreel</h1><p>{}.</p></html>
 """
-_CHUNK = 1 << 18
+_CHUNK = 1 << 18  # bytes of video per write
 _RANGE = re.compile(r"bytes=[ \t]*(\d*)-(\d*)[ \t]*", re.IGNORECASE)
 _VIDEO_TYPES = {
     ".mp4": "video/mp4",
@@ -59,17 +59,17 @@ _HEADERS = {
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one session; `address` is where."""
+    """Serves one session at `address`."""
 
     daemon_threads = True
     block_on_close = False
-    allow_reuse_address = os.name != "nt"  # there it would share a port that is taken
+    allow_reuse_address = os.name != "nt"  # on Windows two servers would share the port
 
     def __init__(self, session: Session, port: int = 0) -> None:
-        """Take a port of the loopback interface: by default the alignment's own, or a free one.
+        """Bind to a loopback port: by default the alignment's own, else a free one.
 
         Raises:
-            InputError: The port is taken or not allowed.
+            InputError: The port is taken or not permitted.
         """
         self.session = session
         self.token = secrets.token_urlsafe(24)
@@ -85,7 +85,7 @@ class PageServer(ThreadingHTTPServer):
                     "or none"
                 ) from error
             break
-        # Browsers leave the port of the web away.
+        # Browsers omit the default port from the Host header.
         end = "" if self.server_port == 80 else f":{self.server_port}"
         self.names = (HOST + end, "localhost" + end)
         self.pictures = _Pictures(session)
@@ -96,22 +96,23 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_port}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away in the middle of a film is no error."""
+        """A browser that closes the connection in the middle of a film is not an error."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
 
 def own_port(folder: Path) -> int:
-    """The port of the alignment whose judgements lie in a folder.
+    """The port for an alignment, derived from the folder of its judgements.
 
-    A browser keeps a page's memory by the port, too: another one each time, and all is forgotten.
+    Browsers store a page's settings by origin, which includes the port: with a new port each time
+    they would be lost.
     """
     digest = hashlib.sha256(os.fsencode(folder.absolute())).digest()
     return _OWN_PORTS[int.from_bytes(digest[:8], "big") % len(_OWN_PORTS)]
 
 
 class _Pictures:
-    """Thumbnails of shots, decoded when they are first asked for."""
+    """Thumbnails of shots, decoded on first request."""
 
     def __init__(self, session: Session) -> None:
         self._film = session.alignment.film
@@ -120,7 +121,7 @@ class _Pictures:
         self.jpeg = lru_cache(maxsize=4096)(self._make)
 
     def addresses(self) -> list[str | None]:
-        """One a shot."""
+        """One address per shot."""
         if self._film.video is None:
             return []
         return [f"thumbnails/{shot.index}.jpg" for shot in self._film.shots]
@@ -190,9 +191,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json(HTTPStatus.OK, answer)
 
     def _admit(self) -> str | None:
-        """What is asked for, below the token; None for who may not ask, which is answered."""
+        """The path below the token; None if the request was refused, and answered."""
         if self.headers.get("Host", "") not in self.server.names:
-            self._send_error(HTTPStatus.FORBIDDEN, "ask by the address that folioreel printed")
+            self._send_error(HTTPStatus.FORBIDDEN, "use the address that folioreel printed")
             return None
         path = self.path.partition("?")[0]
         start = f"/{self.server.token}"
@@ -201,39 +202,41 @@ class _Handler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(given, start.encode("ascii")) or rest[:1] not in ("", "/"):
             self._send_error(HTTPStatus.NOT_FOUND, "open the address that folioreel printed")
             return None
-        if not rest:  # all that the page asks for is below the slash
+        if not rest:  # the page's own addresses are relative to the slash
             self.close_connection = True
             self._send(HTTPStatus.FOUND, b"", {"Location": start + "/"})
             return None
         return rest[1:]
 
     def _read_post(self) -> dict[str, Any] | None:
-        """The JSON of a post from the page itself; None for any other, which is answered."""
+        """The JSON body of a POST from the page; None if it was refused, and answered."""
         origins = [f"http://{name}" for name in self.server.names]
         if self.headers.get("Origin") not in origins:
             self._send_error(HTTPStatus.FORBIDDEN, "only the page itself may judge")
             return None
         if self.headers.get_content_type() != "application/json":
-            self._send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a judgement is JSON")
+            self._send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a judgement must be sent as JSON")
             return None
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
-            self._send_error(HTTPStatus.LENGTH_REQUIRED, "say how long the judgement is")
+            self._send_error(HTTPStatus.LENGTH_REQUIRED, "the Content-Length header is missing")
             return None
         if int(length) > _LARGEST_POST:
-            self._send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "this is no judgement")
+            self._send_error(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too large for a judgement"
+            )
             return None
         try:
             body = json.loads(self.rfile.read(int(length)))
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            self._send_error(HTTPStatus.BAD_REQUEST, "this is no judgement: not a JSON object")
+            self._send_error(HTTPStatus.BAD_REQUEST, "a judgement must be a JSON object")
             return None
         return body
 
     def _send_page(self) -> None:
-        """The page; whatever goes wrong in making it is said in a line."""
+        """Send the page, or one line about what went wrong."""
         try:
             text, policy = self._make_page()
         except Exception as error:  # a reader can do nothing with a traceback
@@ -277,7 +280,7 @@ class _Handler(BaseHTTPRequestHandler):
             with video.open("rb") as file:
                 self._send_file(video, file)
         except FileNotFoundError:
-            self._send_error(HTTPStatus.NOT_FOUND, "the film is not there any more")
+            self._send_error(HTTPStatus.NOT_FOUND, "the film has been moved or deleted")
 
     def _send_file(self, path: Path, file: Any) -> None:
         status = path.stat()
@@ -289,7 +292,7 @@ class _Handler(BaseHTTPRequestHandler):
         }
         asked = self.headers.get("Range") if self.command == "GET" else None
         if self.headers.get("If-Range", tag) != tag:
-            asked = None  # the file has changed since: all of it is due
+            asked = None  # the file has changed since, so the range no longer applies
         try:
             part = parse_range(asked, status.st_size)
         except UnsatisfiableError:
@@ -310,19 +313,19 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
             left -= len(data)
         if left:
-            self.close_connection = True  # the file has shrunk; what was promised cannot come
+            self.close_connection = True  # the file has shrunk: fewer bytes than announced
 
     def _send_json(self, code: HTTPStatus, value: dict[str, Any]) -> None:
         data = json.dumps(value, ensure_ascii=False).encode("utf-8", errors="replace")
         self._send(code, data, {"Content-Type": "application/json"})
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the standard library refuses, in our own form."""
+        """Errors raised by the standard library, in our own form."""
         self._send_error(HTTPStatus(code), message or HTTPStatus(code).phrase)
 
     def _send_error(self, code: HTTPStatus, message: str) -> None:
-        self.close_connection = True  # a body that nobody read may lie on the line
-        headers = getattr(self, "headers", {})  # none yet, where they could not be read
+        self.close_connection = True  # an unread request body may still be in the stream
+        headers = getattr(self, "headers", {})  # missing if they could not be parsed
         if self.command == "GET" and "text/html" in headers.get("Accept", ""):
             text = _ERROR_PAGE.format(html.escape(message[:1].upper() + message[1:]))
             self._send(code, text.encode("utf-8"), {"Content-Type": "text/html; charset=utf-8"})
@@ -349,7 +352,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: what a reader looks at is nobody's business."""
+        """Log nothing: what a reader looks at is private."""
 
 
 class UnsatisfiableError(Exception):
@@ -357,7 +360,7 @@ class UnsatisfiableError(Exception):
 
 
 def parse_range(header: str | None, size: int) -> range | None:
-    """The bytes that a Range header asks for; None where the whole file is due.
+    """The bytes that a Range header asks for; None for the whole file.
 
     A header that is malformed or names several ranges is passed over, as the RFC allows.
 
@@ -368,7 +371,7 @@ def parse_range(header: str | None, size: int) -> range | None:
     if found is None or found.group(1) == found.group(2) == "":
         return None
     first, last = found.groups()
-    if not first:  # the last so many bytes
+    if not first:  # a suffix range: the last N bytes
         count = min(int(last), size)
         if count == 0:
             raise UnsatisfiableError

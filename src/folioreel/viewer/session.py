@@ -1,4 +1,4 @@
-"""One reader, one alignment: the page's data, judgements, and the links that follow them."""
+"""One reader and one alignment: the page's data, the judgements, and the revised links."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from folioreel.alignment.revise import Reviser
 
 REVISED = "alignment.json"
-"""The alignment as the reader has corrected it, in the folder of the judgements."""
+"""The corrected alignment, in the folder of the judgements."""
 
 _NOISE = 0.002
-"""Scores that differ by no more have not changed: so much may come of solving in part."""
+"""Smaller changes of a score are not reported: solving only a window shifts scores by this much."""
 
 
 class StaleError(FolioReelError):
-    """The page that judged did not know of the last judgement: another window was ahead."""
+    """The judgement came from a window that had not seen the latest one."""
 
 
 class _ClosedError(Exception):
-    """The reader has gone, and nobody waits for the scores."""
+    """The session was closed while scores were being computed."""
 
 
 class Session:
-    """An alignment that is being read; threads may call it at the same time."""
+    """An alignment that is being read; safe to call from several threads."""
 
     def __init__(self, alignment: Alignment, folder: Path) -> None:
-        """Take up what was judged before.
+        """Restore earlier judgements.
 
         Args:
             alignment: What `read_alignment` gives.
@@ -58,11 +58,11 @@ class Session:
         self._scoring: threading.Thread | None = None
 
     def prepare(self, complain: Callable[[str], None]) -> None:
-        """Compute the scores of all cells, which judgements need, in a thread of its own."""
+        """Compute in the background the scores that revising links needs."""
         known = self.judgements.current
 
         def work() -> None:
-            # Slow to import, and the page is there without it.
+            # Slow to import, and not needed to show the page.
             from folioreel.alignment.revise import Reviser
 
             try:
@@ -77,7 +77,7 @@ class Session:
                 judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)
             except FolioReelError as error:
-                complain(f"a judgement will change its own link alone: {error}")
+                complain(f"judgements will not change the links around them: {error}")
             except _ClosedError:
                 pass
             finally:
@@ -87,7 +87,7 @@ class Session:
         self._scoring.start()
 
     def close(self) -> None:
-        """Stop computing scores: a thread in the middle of it must not outlive the program."""
+        """Stop computing scores, so that the thread does not outlive the program."""
         self._closing.set()
         if self._scoring is not None:
             self._scoring.join()
@@ -99,18 +99,18 @@ class Session:
     def payload(
         self, thumbnails: list[str | None], server: dict[str, str | None]
     ) -> dict[str, Any]:
-        """The page's data as of now."""
+        """The page's current data."""
         with self._lock:
             alignment = replace(self.alignment, links=tuple(self._links))
             judgements, revision = self._judgement_dicts(), self.judgements.revision
         return make_payload(alignment, thumbnails, judgements, revision, server)
 
     def judge(self, revision: object, values: Any) -> dict[str, Any]:
-        """Keep a judgement; what has changed by it, as the page has it.
+        """Save a judgement and return what it changed, in the page's form.
 
         Raises:
-            StaleError: Another window has judged since.
-            ValueError: It is no judgement of this alignment.
+            StaleError: Another window has saved a judgement since.
+            ValueError: It is not a judgement of this alignment.
         """
         judgement = Judgement.from_dict(values, self.alignment)
         self._prepared.wait()
@@ -121,10 +121,10 @@ class Session:
             return self._revise(judgement.moment)
 
     def undo(self, revision: object) -> dict[str, Any]:
-        """Take the last judgement back; what has changed by that, and `undone`, its moment.
+        """Undo the last judgement; return what that changed, and its moment as `undone`.
 
         Raises:
-            StaleError: Another window has judged since.
+            StaleError: Another window has saved a judgement since.
             ValueError: There is nothing to undo.
         """
         self._prepared.wait()
@@ -134,10 +134,10 @@ class Session:
             return {**self._revise(moment), "undone": moment}
 
     def take(self, path: Path) -> int:
-        """Judge as in a file that the one-file page saved; returns how many were new.
+        """Import the judgements that page.html saved to a file; returns how many were new.
 
         Raises:
-            InputError: The file is no such file, or of another book or film.
+            InputError: The file is damaged, or belongs to another book or film.
         """
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
@@ -148,7 +148,7 @@ class Session:
                 raise ValueError(f"it is of {values['book']} and {values['film']}")
             found = [Judgement.from_dict(entry, self.alignment) for entry in values["judgements"]]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            message = f"is no file of judgements that the page saved ({error})"
+            message = f"is not a file of judgements saved by the page ({error})"
             raise InputError(message, path) from error
         new = [j for j in found if self.judgements.current.get(j.moment) != j]
         for judgement in new:
@@ -156,16 +156,16 @@ class Session:
         return len(new)
 
     def state(self) -> dict[str, Any]:
-        """All links and judgements, for a page that was left behind."""
+        """All links and judgements, for a window that has fallen behind."""
         with self._lock:
             return self._revised(range(len(self._links)))
 
     def _check_revision(self, revision: object) -> None:
         if revision != self.judgements.revision:
-            raise StaleError("another window was ahead of this one")
+            raise StaleError("another window has saved a judgement since")
 
     def _revise(self, moment: int) -> dict[str, Any]:
-        """Solve again around a moment whose judgement has changed."""
+        """Revise the links around a moment whose judgement has changed."""
         judgement = self.judgements.current.get(moment)
         if self._reviser is not None:
             new = self._reviser.judge(moment, None if judgement is None else _place(judgement))
@@ -192,7 +192,7 @@ class Session:
         return [judgement.to_dict() for judgement in self.judgements.current.values()]
 
     def _signature(self) -> dict[str, Any]:
-        """What the corrected alignment follows from."""
+        """The settings and the judgements that the corrected alignment is derived from."""
         return {**self.alignment.signature, "revision": self.judgements.revision}
 
     def _write_revised(self) -> None:
@@ -201,7 +201,7 @@ class Session:
         write_alignment(revised, self.judgements.folder / REVISED)
 
     def _take_up(self) -> None:
-        """The links as they were when the reader left; at least the judged ones."""
+        """Restore the links of the last session; failing that, at least the judged ones."""
         try:
             text = (self.judgements.folder / REVISED).read_text(encoding="utf-8")
             document = json.loads(text)
@@ -214,13 +214,13 @@ class Session:
                         in_book=link["in_book"],
                     )
         except (OSError, ValueError, LookupError, TypeError):
-            pass  # it follows from the journal, and the next judgement writes it again
+            pass  # derived from the journal, and rewritten by the next judgement
         for moment, judgement in self.judgements.current.items():
             self._links[moment] = _judged_link(self._links[moment], judgement)
 
 
 def _is_other(link: Link, before: Link) -> bool:
-    """Whether a link has changed by more than what solving it again in part may differ by."""
+    """Whether a link has changed by more than noise."""
     moved = (link.sentence, link.in_book) != (before.sentence, before.in_book)
     return moved or abs(link.score - before.score) > _NOISE
 
@@ -233,7 +233,7 @@ def _place(judgement: Judgement) -> int:
 
 
 def _judged_link(link: Link, judgement: Judgement | None) -> Link:
-    """A link as judged, or as it was."""
+    """The link after a judgement; unchanged without one."""
     if judgement is None:
         return link
     if judgement.sentence is None:
