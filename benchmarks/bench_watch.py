@@ -23,6 +23,7 @@ import av
 import numpy as np
 from bench_shots import decode_alone
 
+from folioreel.ingest.video.container import open_video
 from folioreel.ingest.video.shots import VideoScan, scan_video
 from folioreel.models.frame_features import load_frame_features
 
@@ -38,9 +39,10 @@ def found_videos() -> list[Path]:
     return [demo, *sorted((root.parent / "shared" / "video").glob("*.mp4"))]
 
 
-def watch(video: Path) -> VideoScan:
+def watch(path: Path) -> VideoScan:
     """Find the shots of a film and look at each."""
-    return scan_video(video, encoder=load_frame_features())
+    with open_video(path) as video:
+        return scan_video(video, encoder=load_frame_features())
 
 
 def measured(work: Callable[[Path], object], video: Path) -> tuple[float, float]:

@@ -152,13 +152,6 @@ def test_subtitles_for_a_subtitle_file_make_no_sense(pair):
     assert "--subtitles" in result.stderr
 
 
-def test_a_folder_beside_the_video_is_no_subtitle_file(tmp_path):
-    from folioreel.ingest.video.sidecar import find_sidecar
-
-    (tmp_path / "film.srt").mkdir()
-    assert find_sidecar(tmp_path / "film.mp4") is None
-
-
 def test_wrong_usage_is_exit_2(pair):
     assert run("align", pair[0]).exit_code == 2
     assert run("nonsense").exit_code == 2

@@ -10,7 +10,7 @@ from folioreel.alignment.aligner import Aligner
 from folioreel.config import AlignConfig, PicturesConfig, StepsConfig
 from folioreel.errors import ConfigError
 from folioreel.ingest.film import load_film
-from folioreel.ingest.video.scan_cache import recall_features
+from folioreel.ingest.video.shots import recall_features
 from folioreel.models.presets import load_preset, save_preset
 from folioreel.similarity import tensor
 

@@ -179,7 +179,7 @@ def test_a_given_caption_needs_no_captioner(books, picture, monkeypatch):
 
 def test_what_cannot_be_told(books, folder, corpus, tmp_path):
     (tmp_path / "notes.jpg").write_text("no picture", encoding="utf-8")
-    with pytest.raises(InputError, match=r"notes\.jpg: is no picture that can be read"):
+    with pytest.raises(InputError, match=r"notes\.jpg: is not a readable picture"):
         tell_pictures([tmp_path / "notes.jpg"], books, ALONE)
     with pytest.raises(InputError, match=r"none of the 2 can be told; the first: .*notes\.jpg"):
         tell_pictures([tmp_path / "notes.jpg", tmp_path / "gone.jpg"], books, ALONE)

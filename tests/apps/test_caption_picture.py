@@ -27,5 +27,5 @@ def test_sentences_for_files(tmp_path):
 
 def test_no_picture_is_told_as_such(tmp_path):
     (tmp_path / "notes.txt").write_text("no picture", encoding="utf-8")
-    with pytest.raises(InputError, match=r"notes\.txt: is no picture that can be read"):
+    with pytest.raises(InputError, match=r"notes\.txt: is not a readable picture"):
         caption_pictures([tmp_path / "notes.txt"])

@@ -89,7 +89,7 @@ def test_pictures_go_on_without_one_that_is_none(folder, picture, tmp_path):
     assert story["picture"] == str(picture)
     assert set(story["passages"][0]) >= {"book", "path", "before", "sentence", "after"}
     assert "skipped 1 file:" in result.stderr
-    assert "notes.jpg: is no picture" in result.stderr
+    assert "notes.jpg: is not a readable picture" in result.stderr
     assert page.read_text(encoding="utf-8").count("<article>") == 1
     again = caption(picture, "--books", folder, "--out", page)
     assert (again.exit_code, again.stdout) == (1, "")

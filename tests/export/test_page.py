@@ -16,7 +16,7 @@ from folioreel.errors import InputError
 from folioreel.export.page_html import escape_json, render_page, write_page
 from folioreel.export.page_payload import make_payload
 from folioreel.export.thumbnails import inline_thumbnails
-from folioreel.ingest.video.stills import Stills
+from folioreel.ingest.picture import Stills
 from folioreel.types import Alignment, Film, Link, Shot
 
 NASTY = (

@@ -60,7 +60,7 @@ def test_a_picture_that_is_missing_or_damaged(tmp_path, monkeypatch):
     names = write_flickr8k(tmp_path)
     with pytest.raises(InputError, match=r"the picture gone is missing \(1 in all\)"):
         see_pictures(read_pictures(tmp_path), [*names, "gone"], MeanColour())
-    with pytest.raises(InputError, match="dev0: is no picture that can be read"):
+    with pytest.raises(InputError, match="dev0: is not a readable picture"):
         see_pictures([("dev0", b"nothing")], ["dev0"], MeanColour())
 
 

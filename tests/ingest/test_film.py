@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import av
+import numpy as np
 import pytest
 from drawn_films import DrawnTrack, Picture, draw_film, draw_sound, scene, shots_of
+from made_embedding import ColourEyes
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.film import is_film, load_film
+from folioreel.ingest import film as film_module
+from folioreel.ingest.film import is_film, load_film, watch_film
 from folioreel.ingest.subtitles.dialogue import read_subtitles
-from folioreel.ingest.video.sync import check_times
+from folioreel.ingest.video import container
 from folioreel.progress import Progress
+from folioreel.types import Film
 
 CUES = [(500, 1500, "Hello there."), (2000, 3000, "Goodbye.")]
 FRENCH = [(500, 1500, "Bonjour."), (2000, 3000, "Au revoir.")]
@@ -100,9 +107,7 @@ def test_files_beside_the_video(
     for name in files:
         write(tmp_path / name)
     film = load_film(video, shots=False)
-    assert (
-        film.notes[0] == f"subtitles: {best}, found beside the video (the video has no text track)"
-    )
+    assert film.notes[0] == f"subtitles: {best}, found beside the video (the video has none)"
 
 
 def test_a_file_beside_the_video_before_a_forced_track(
@@ -118,14 +123,14 @@ def test_a_file_beside_the_video_before_a_forced_track(
 def test_no_subtitles_at_all(tmp_path: Path, pictures: list[Picture]) -> None:
     film = load_film(draw_film(tmp_path / "film.mp4", pictures))
     assert [moment.kind for moment in film.moments] == ["visual", "visual"]
-    assert "silent moments alone" in film.notes[0]
+    assert "only silent moments" in film.notes[0]
 
 
 def test_an_empty_track_gives_way(tmp_path: Path, pictures: list[Picture]) -> None:
     tracks = [DrawnTrack(cues=[(0, 900, " ")]), DrawnTrack(cues=FRENCH, language="fre")]
     film = load_film(draw_film(tmp_path / "film.mkv", pictures, tracks=tracks), shots=False)
     assert film.subtitles[0].text == "Bonjour."
-    assert any("holds no cue" in note for note in film.notes)
+    assert any("has no cues" in note for note in film.notes)
 
 
 def test_microdvd_beside_a_video_takes_its_frame_rate(
@@ -147,10 +152,10 @@ def test_subtitles_alone(tmp_path: Path) -> None:
 
 def test_a_subtitle_file_without_speech(tmp_path: Path, pictures: list[Picture]) -> None:
     song = write(tmp_path / "song.srt", SRT.replace("From the file.", "♪ la la ♪"))
-    with pytest.raises(InputError, match="1 cues and no speech"):
+    with pytest.raises(InputError, match="1 cues but no speech"):
         load_film(song)
     film = load_film(draw_film(tmp_path / "film.mp4", pictures), subtitles=song, shots=False)
-    assert "the subtitles hold no speech" in film.notes
+    assert "the subtitles contain no speech" in film.notes
 
 
 BAD_FILES = {
@@ -189,7 +194,7 @@ def test_films_are_told_from_books(tmp_path: Path, pictures: list[Picture]) -> N
 
 
 def test_sound_folder_and_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="sound and no pictures"):
+    with pytest.raises(InputError, match="sound but no pictures"):
         load_film(draw_sound(tmp_path / "talk.wav", "pcm_s16le"))
     with pytest.raises(InputError, match="cover picture"):
         load_film(draw_sound(tmp_path / "song.mp3", "mp3", cover=scene(1)))
@@ -249,42 +254,120 @@ def test_real_subtitle_files(shared: Path, name: str, count: int) -> None:
     assert len(subtitles) == pytest.approx(count, abs=3)
 
 
-HOUR = 3600.0
-TIMES = [
-    ("fits", (60, 5300, 5400, 25.0), None),
-    ("a second over", (60, 5401, 5400, 25.0), None),
-    (
-        "NTSC against PAL",
-        (60, 5500, 5400, 25.0),
-        "23.976 or 24 frames a second while the film runs at 25",
-    ),
-    (
-        "24 against 23.976",
-        (60, 5404, 5400, 24.0),
-        "23.976 frames a second while the film runs at 24",
-    ),
-    ("29.97 against 30", (60, 5404, 5400, 30.0), "29.97 frames a second while the film runs at 30"),
-    ("rate unknown", (60, 5500, 5400, None), "film runs at 25"),
-    ("longer cut", (60, 6600, 5400, 25.0), "another cut"),
-    ("longer cut of a film at 23.976", (60, 5600, 5400, 23.976), "another cut"),
-    ("broadcast clock", (10 * HOUR + 60, 10 * HOUR + 5300, 5400, 25.0), "take 10 h off"),
-    ("another film", (6000, 9000, 5400, 25.0), "another film"),
-    ("first half", (60, 2700, 5400, 25.0), "one part of the film"),
-    ("late", (1500, 5300, 5400, 25.0), "first subtitle comes at 0:25:00"),
-    ("short clip", (10, 20, 50, 25.0), None),
-    ("no length", (10, 20, 0, 25.0), None),
-]
+def load_counted(
+    path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
+) -> tuple[Film, list[str]]:
+    """A film, and what was done to its file: `open` for each `av.open`, `hash` for each SHA-256."""
+    done: list[str] = []
+    with monkeypatch.context() as patch:
+        real_open, real_hash = container.av.open, film_module.file_sha256
+
+        def open_(*args: Any, **kwargs: Any) -> Any:
+            done.append("open")
+            return real_open(*args, **kwargs)
+
+        def hash_(path: Path) -> str:
+            done.append("hash")
+            return real_hash(path)
+
+        patch.setattr(container.av, "open", open_)
+        patch.setattr(film_module, "file_sha256", hash_)
+        return load_film(path, **options), done
 
 
-@pytest.mark.parametrize(
-    ("times", "words"), [row[1:] for row in TIMES], ids=[row[0] for row in TIMES]
-)
-def test_times_that_do_not_fit(
-    times: tuple[float, float, float, float | None], words: str | None
+@pytest.mark.parametrize("name", ["film.mkv", "film.mp4"])
+def test_a_video_is_opened_and_hashed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictures: list[Picture], name: str
 ) -> None:
-    notes = list(check_times(*times))
-    if words is None:
-        assert notes == []
-    else:
-        assert len(notes) == 1
-        assert words in notes[0]
+    monkeypatch.setenv("FOLIOREEL_CACHE", str(tmp_path / "cache"))
+    codec = "subrip" if name.endswith("mkv") else "mov_text"
+    # The first track is empty, so that a second one has to be read: three passes in all.
+    blank = DrawnTrack(cues=[(0, 900, " ")], codec=codec)
+    tracks = [blank, DrawnTrack(cues=CUES, codec=codec, language="fre")]
+    video = draw_film(tmp_path / name, pictures, tracks=tracks)
+    film, done = load_counted(video, monkeypatch, encoder=ColourEyes())
+    assert done == ["open", "hash"]
+    assert [subtitle.text for subtitle in film.subtitles] == ["Hello there.", "Goodbye."]
+    assert len(film.shots) == 2
+    assert film.features is not None
+    # With shots and features in the cache, the header and the track are still read.
+    again, done = load_counted(video, monkeypatch, encoder=ColourEyes())
+    assert done == ["open", "hash"]
+    assert again == film
+
+
+@pytest.mark.parametrize("name", ["film.mkv", "film.mp4"])
+def test_reading_a_track_first_does_not_change_the_shots(tmp_path: Path, name: str) -> None:
+    codec = "subrip" if name.endswith("mkv") else "mov_text"
+    video = draw_film(
+        tmp_path / name, shots_of([30, 12, 50, 25]), tracks=[DrawnTrack(cues=CUES, codec=codec)]
+    )
+    film = load_film(video)
+    assert len(film.subtitles) == 2
+    assert film.shots == load_film(video, subtitles="none").shots
+
+
+def test_a_file_that_cannot_be_rewound_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictures: list[Picture]
+) -> None:
+    video = draw_film(tmp_path / "film.mkv", pictures, tracks=[DrawnTrack(cues=CUES)])
+    expected = load_film(video)
+
+    class Streamed:
+        """A container without a way back."""
+
+        def __init__(self, opened: Any) -> None:
+            self._opened = opened
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._opened, name)
+
+        def seek(self, *_: Any, **__: Any) -> None:
+            raise av.FFmpegError(1, "cannot seek")
+
+    real_open = av.open
+    monkeypatch.setattr(container.av, "open", lambda *a, **k: Streamed(real_open(*a, **k)))
+    assert load_film(video) == expected
+
+
+def test_a_film_can_be_watched_after_it_was_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLIOREEL_CACHE", str(tmp_path / "one"))
+    video = draw_film(
+        tmp_path / "film.mkv", shots_of([30, 12, 50, 25, 40]), tracks=[DrawnTrack(cues=CUES)]
+    )
+    expected = load_film(video, encoder=ColourEyes())
+    monkeypatch.setenv("FOLIOREEL_CACHE", str(tmp_path / "two"))
+    loaded = load_film(video)
+    seen: list[Progress] = []
+    watched = watch_film(loaded, ColourEyes(), progress=seen.append)
+    assert loaded.features is None
+    assert watched == expected
+    assert {progress.stage for progress in seen} == {"finding shots"}
+    # From the cache, where `load_film` finds them too.
+    seen.clear()
+    for film in (
+        watch_film(loaded, ColourEyes(), progress=seen.append),
+        load_film(video, encoder=ColourEyes()),
+        watched,
+    ):
+        assert film.features is not None
+        assert expected.features is not None
+        assert film.features.network == expected.features.network
+        assert film.features.vectors.keys() == expected.features.vectors.keys()
+        for kind, rows in expected.features.vectors.items():
+            np.testing.assert_array_equal(film.features.vectors[kind], rows)
+    assert seen == []
+
+
+def test_what_cannot_be_watched(tmp_path: Path, pictures: list[Picture]) -> None:
+    video = draw_film(tmp_path / "film.mp4", pictures)
+    for film in (load_film(write(tmp_path / "other.srt")), load_film(video, shots=False)):
+        assert watch_film(film, ColourEyes()) is film
+    loaded = load_film(video)
+    with pytest.raises(InputError, match="other shots"):
+        watch_film(replace(loaded, shots=loaded.shots[:1]), ColourEyes())
+    video.unlink()
+    with pytest.raises(InputError, match="no such file"):
+        watch_film(replace(loaded, sha256="0" * 64), ColourEyes())

@@ -82,7 +82,14 @@ def align(
     if not isinstance(book, Book):
         book = load_book(book)
     if not isinstance(film, Film):
-        film = load_film(film, subtitles, shots, detector, progress, encoder=network)
+        film = load_film(
+            film,
+            subtitles=subtitles,
+            shots=shots,
+            detector=detector,
+            progress=progress,
+            encoder=network,
+        )
     elif subtitles is not None:
         raise ValueError("subtitles are chosen when a film is loaded: give the film as a path")
     elif not shots:
@@ -90,7 +97,7 @@ def align(
     elif network is None:
         film = replace(film, features=None)
     else:
-        film = watch_film(film, network, progress=progress)
+        film = watch_film(film, network, detector=detector, progress=progress)
     alignment = aligner.align(film, book, progress)
     options = {
         "encoder": getattr(encoder, "name", encoder),

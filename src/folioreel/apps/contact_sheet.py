@@ -12,7 +12,7 @@ from folioreel.apps.describe import Description, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.thumbnails import encode_jpeg
 from folioreel.files import check_output_file, write_text
-from folioreel.ingest.video.stills import Stills
+from folioreel.ingest.picture import Stills
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.text import squeeze
 from folioreel.times import format_clock

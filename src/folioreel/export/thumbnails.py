@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from folioreel.errors import InputError
-from folioreel.ingest.video.stills import Stills
+from folioreel.ingest.picture import Stills
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Film
 

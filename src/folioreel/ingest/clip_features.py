@@ -15,7 +15,8 @@ from folioreel.cache import cached_array
 from folioreel.errors import InputError
 from folioreel.files import file_sha256
 from folioreel.ingest.picture import Pixels, middle, read_picture, square
-from folioreel.ingest.video.scan_cache import scan_cached
+from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.shots import scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -84,8 +85,9 @@ def see_clips(
         kind: np.zeros((len(videos), units), dtype=np.float16)
         for kind, units in encoder.units.items()
     }
-    for row, video in enumerate(videos):
-        scan = scan_cached(video, file_sha256(video), "adaptive", encoder)
+    for row, path in enumerate(videos):
+        with open_video(path) as video:
+            scan = scan_cached(video, file_sha256(path), "adaptive", encoder)
         for kind, values in (scan.features.vectors if scan.features else {}).items():
             found[kind][row] = values.mean(axis=0, dtype=np.float32)
         progress(Progress(stage="seeing clips", done=row + 1, total=len(videos)))

@@ -1,29 +1,31 @@
-"""Any film -> `Film`: a video with its subtitles, or a subtitle file alone (paper, section 3)."""
+"""Any film → `Film`: a video with its subtitles, or a subtitle file alone (paper, section 3)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
+from folioreel.ingest.dialogue_source import check_times, find_dialogue
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import guess_format
-from folioreel.ingest.video.container import find_video_stream, length_s, open_container
-from folioreel.ingest.video.scan_cache import recall_features, scan_cached
+from folioreel.ingest.video.container import OpenVideo, open_video
 from folioreel.ingest.video.shot_detectors import DetectorName
-from folioreel.ingest.video.shots import VideoScan, scan_video
-from folioreel.ingest.video.sidecar import find_sidecar
-from folioreel.ingest.video.sync import check_times
-from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
+from folioreel.ingest.video.shots import (
+    VideoScan,
+    keep_scan,
+    recall_features,
+    scan_cached,
+    scan_video,
+)
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
 from folioreel.types import Film
 
+# Where the title ends in a file name: the year, the resolution, or the source of a release.
 _RELEASE_WORDS = re.compile(
     r"[\s._(\[-]+(?:(?:19|20)\d\d\b|\d{3,4}[pi]\b|dvd|blu-?ray|brrip|web-?(?:dl|rip)|hdtv|x26[45]|xvid)"
     r".*$",
@@ -31,55 +33,81 @@ _RELEASE_WORDS = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _VideoFacts:
-    """What a video's header tells."""
-
-    title: str
-    duration_s: float
-    frame_rate: float | None
-
-
 def load_film(
     path: Path | str,
+    *,
     subtitles: Path | int | str | None = None,
     shots: bool = True,
     detector: DetectorName = "adaptive",
     progress: ProgressCallback | None = None,
-    *,
     encoder: FrameEncoder | None = None,
 ) -> Film:
-    """Read a film.
+    """Read a film. The video is opened once and hashed once, whatever is read from it.
 
     Args:
         path: A video, or a subtitle file alone.
-        subtitles: Where the speech comes from: a subtitle file, the number of a track of the
-            video, a language (`en`, `eng`, `English`), or `none`. By default the video's best
-            text track, else a subtitle file beside it.
-        shots: Whether to find the video's shots, which takes a pass over all its pictures.
-        detector: What finds them: `adaptive`, or `transnetv2` where that package is installed.
-        progress: Told how far each stage has come.
-        encoder: What looks at the shots, such as `load_frame_features()`; its vectors become
-            `Film.features`, and are kept in the cache.
+        subtitles: Where the words come from: a subtitle file, the number of a track of the video, a
+            language (`en`, `eng`, `English`), or `none`. By default the best text track of the
+            video, or a subtitle file beside it.
+        shots: Whether to find the shots, which means decoding the whole video.
+        detector: How to find them: `adaptive`, or `transnetv2` if that package is installed.
+        progress: Called as each stage proceeds.
+        encoder: Computes feature vectors of the shots (`Film.features`), for example
+            `load_frame_features()`. They are cached; a film in the cache is not decoded again.
 
     Raises:
         InputError: A file is missing, broken or empty, or the subtitles are pictures of text.
-        UnknownFormatError: A file is neither video nor subtitles.
+        UnknownFormatError: A file is neither a video nor a subtitle file.
     """
     path = Path(path)
     if _is_subtitle_file(path):
         if subtitles is not None:
-            raise InputError("is a subtitle file itself; leave --subtitles away", path)
+            raise InputError("is itself a subtitle file; drop --subtitles", path)
         return _load_subtitles_alone(path)
-    facts = _read_facts(path)
-    dialogue, notes = _find_dialogue(path, subtitles, facts, progress)
-    sha256 = file_sha256(path)
-    scan = None
-    if shots and encoder is not None:
-        scan = scan_cached(path, sha256, detector, encoder, progress)
-    elif shots:
-        scan = scan_video(path, progress, detector)
-    return _build_film(path, sha256, facts, scan, dialogue, notes)
+    with open_video(path) as video:
+        dialogue, notes = find_dialogue(video, subtitles, progress)
+        sha256 = file_sha256(path)
+        scan = None
+        if shots and encoder is not None:
+            scan = scan_cached(video, sha256, detector, encoder, progress)
+        elif shots:
+            scan = scan_video(video, detector, progress=progress)
+        return _build_film(video, sha256, scan, dialogue, notes)
+
+
+def watch_film(
+    film: Film,
+    encoder: FrameEncoder,
+    *,
+    detector: DetectorName = "adaptive",
+    progress: ProgressCallback | None = None,
+) -> Film:
+    """The film with feature vectors of its shots: the same as `load_film` with an encoder gives.
+
+    A film that has features, no video or no shots is returned as it is.
+
+    Args:
+        film: A film that was loaded without an encoder.
+        encoder: Computes the feature vectors.
+        detector: What found the shots; it has to find them again to choose the same frames.
+        progress: Called as the video is decoded, which the cache may make unnecessary.
+
+    Raises:
+        InputError: The video is gone, or its shots are not those of the film.
+    """
+    film = recall_features(film, encoder)
+    if film.features is not None or film.video is None or not film.shots:
+        return film
+    with open_video(film.video) as video:
+        scan = scan_video(video, detector, encoder, progress)
+    if scan.shots != film.shots:
+        raise InputError(
+            f"the {detector} detector finds other shots in it than the film has; load the film again",
+            film.video,
+        )
+    if film.sha256 is not None:
+        keep_scan(scan, film.sha256, detector, encoder)
+    return replace(film, features=scan.features)
 
 
 def is_film(path: Path | str) -> bool:
@@ -90,57 +118,56 @@ def is_film(path: Path | str) -> bool:
     if _is_subtitle_file(path):
         with path.open("rb") as file:
             head = file.read(65536)
-        is_pictures = describe_bitmap_subtitles(head) is not None
-        return is_pictures or guess_format(decode_text(head or b" ", path)) is not None
+        is_bitmap = describe_bitmap_subtitles(head) is not None
+        return is_bitmap or guess_format(decode_text(head or b" ", path)) is not None
     try:
-        with open_container(path) as container:
-            find_video_stream(container, path)
+        with open_video(path):
+            return True
+    except UnknownFormatError:
+        return False
     except InputError as error:
-        # A damaged video is one all the same, and its reader says what is wrong with it.
-        return not isinstance(error, UnknownFormatError) and "damaged" in error.message
-    return True
+        # A damaged video is still a video; reading it will say what is wrong with it.
+        return "damaged" in error.message
 
 
 def _is_subtitle_file(path: Path) -> bool:
-    """Whether a file is text, or pictures of text; what is wrong with it its reader says."""
-    is_called_so = path.suffix.lower() in SUBTITLE_SUFFIXES
+    """Whether a file is text, or bitmap subtitles; reading it will say what is wrong with it."""
+    has_suffix = path.suffix.lower() in SUBTITLE_SUFFIXES
     if not path.is_file():
-        return is_called_so
+        return has_suffix
     try:
         head = read_head(path)
     except InputError:
-        return is_called_so  # the reader of subtitles, or of videos, says what is wrong
+        return has_suffix
     try:
         decode_text(head, path)
     except InputError:
-        return is_called_so and describe_bitmap_subtitles(head) is not None
+        return has_suffix and describe_bitmap_subtitles(head) is not None
     return True
 
 
 def _build_film(
-    path: Path,
+    video: OpenVideo,
     sha256: str,
-    facts: _VideoFacts,
     scan: VideoScan | None,
     dialogue: Dialogue | None,
     notes: list[str],
 ) -> Film:
-    duration_s = facts.duration_s
-    if scan is not None:
-        duration_s = scan.end_s
-        notes += scan.notes
+    # The frames that were decoded know better than the header how long the film is.
+    duration_s = video.length_s if scan is None else scan.end_s
+    notes = notes + list(scan.notes if scan is not None else ())
     if dialogue is not None:
-        whole_s = max(facts.duration_s, duration_s)
-        times = (dialogue.first_cue_s, dialogue.last_cue_s)
-        notes += check_times(*times, whole_s, facts.frame_rate)
+        whole_s = max(video.length_s, duration_s)
+        first_s, last_s = dialogue.first_cue_s, dialogue.last_cue_s
+        notes += check_times(first_s, last_s, whole_s, video.frame_rate)
         duration_s = max([duration_s, *(s.end_s for s in dialogue.subtitles if s.end_s <= whole_s)])
     return Film(
-        title=facts.title,
+        title=_title_from_name(video.path) if _is_junk(video.title) else video.title,
         duration_s=duration_s,
         shots=scan.shots if scan is not None else (),
         subtitles=dialogue.subtitles if dialogue is not None else (),
-        video=path,
-        path=path,
+        video=video.path,
+        path=video.path,
         sha256=sha256,
         notes=tuple(notes),
         features=scan.features if scan is not None else None,
@@ -151,7 +178,7 @@ def _load_subtitles_alone(path: Path) -> Film:
     dialogue = read_subtitles(path)
     if not dialogue.subtitles:
         raise InputError(
-            f"holds {dialogue.cue_count} cues and no speech ({'; '.join(dialogue.notes)}); "
+            f"has {dialogue.cue_count} cues but no speech ({'; '.join(dialogue.notes)}); "
             "give other subtitles",
             path,
         )
@@ -165,103 +192,17 @@ def _load_subtitles_alone(path: Path) -> Film:
     )
 
 
-def _read_facts(path: Path) -> _VideoFacts:
-    """Title, length and frame rate from the header; also checks that there are moving pictures."""
-    with open_container(path) as container:
-        stream = find_video_stream(container, path)
-        title = str(
-            container.metadata.get("title") or container.metadata.get("TITLE") or ""
-        ).strip()
-        rate = stream.average_rate
-        return _VideoFacts(
-            title=_title_from_name(path) if _is_junk(title) else title,
-            duration_s=length_s(container, stream),
-            frame_rate=float(rate) if rate else None,
-        )
-
-
 def _is_junk(title: str) -> bool:
-    """Whether the title in a video's header is none: empty, an advert, or a release's name."""
-    return not title or "www." in title.lower() or "://" in title or _is_release(title)
-
-
-def _is_release(name: str) -> bool:
-    return " " not in name and _RELEASE_WORDS.search(name) is not None
+    """Whether the title in a video's header is useless: empty, an advert, or a release name."""
+    is_release = " " not in title and _RELEASE_WORDS.search(title) is not None
+    return not title or "www." in title.lower() or "://" in title or is_release
 
 
 def _title_from_name(path: Path) -> str:
-    """A title from a file's name: `The.Film.1999.1080p.mkv` and `The Film.en.srt` are The Film."""
+    """A title from a file name: `The.Film.1999.1080p.mkv` and `The Film.en.srt` are The Film."""
     name = path.stem
     if path.suffix.lower() in SUBTITLE_SUFFIXES:
         name = re.sub(r"\.(?:[a-z]{2,3}(?:-[A-Za-z]{2,4})?|english|sdh|cc|forced)$", "", name)
     if " " not in name:
         name = re.sub(r"[._]+", " ", name)
     return _RELEASE_WORDS.sub("", name).strip(" -_.") or path.stem
-
-
-def _find_dialogue(
-    video: Path,
-    wanted: Path | int | str | None,
-    facts: _VideoFacts,
-    progress: ProgressCallback | None,
-) -> tuple[Dialogue | None, list[str]]:
-    """The film's speech, and what to say about where it comes from."""
-    if isinstance(wanted, str) and wanted.strip().casefold() == "none":
-        return None, ["without subtitles, as asked: the film has silent moments alone"]
-    if isinstance(wanted, Path) or (isinstance(wanted, str) and _names_file(wanted)):
-        return _with_notes(read_subtitles(Path(wanted), facts.frame_rate), f"subtitles: {wanted}")
-    tracks = list_tracks(video)
-    if wanted is not None:
-        track, note = choose_track(tracks, video, wanted)
-        return _with_notes(read_track(video, track, progress), note)
-    sidecar = find_sidecar(video)
-    whole = [
-        track for track in tracks if track.is_text and not track.forced and not track.commentary
-    ]
-    if not whole and sidecar is not None:
-        reason = "the video has no text track" if not tracks else "the video's tracks will not do"
-        note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
-        return _with_notes(read_subtitles(sidecar, facts.frame_rate), note)
-    if not tracks:
-        return None, ["no subtitles in the video or beside it: the film has silent moments alone"]
-    return _first_readable(video, tracks, progress)
-
-
-def _first_readable(
-    video: Path, tracks: Sequence[Track], progress: ProgressCallback | None
-) -> tuple[Dialogue | None, list[str]]:
-    """The best track that holds any cue."""
-    track, note = choose_track(tracks, video)
-    others = [other for other in tracks if other is not track and other.is_text]
-    try:
-        return _with_notes(read_track(video, track, progress), note)
-    except InputError:
-        if not others:
-            raise
-    dialogue, notes = _first_readable(video, others, progress)
-    return dialogue, [*notes, f"{track} holds no cue"]
-
-
-def _with_notes(dialogue: Dialogue, note: str) -> tuple[Dialogue, list[str]]:
-    silent = [] if dialogue.subtitles else ["the subtitles hold no speech"]
-    return dialogue, [note, *silent, *dialogue.notes]
-
-
-def _names_file(text: str) -> bool:
-    """Whether a wish is a path rather than a language or a number."""
-    path = Path(text)
-    return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text
-
-
-def watch_film(
-    film: Film, encoder: FrameEncoder, *, progress: ProgressCallback | None = None
-) -> Film:
-    """A loaded film with the features of its shots; as it is if it has no video or no shots."""
-    film = recall_features(film, encoder)
-    if film.features is not None or film.video is None or film.sha256 is None or not film.shots:
-        return film
-    for detector in get_args(DetectorName):
-        scan = scan_cached(film.video, film.sha256, detector, encoder, progress)
-        if scan.shots == film.shots:
-            return replace(film, features=scan.features)
-    return film

@@ -1,31 +1,35 @@
-"""Pictures: a file → pixels, and the square that frame features take."""
+"""Pictures as RGB arrays: image files, and one still of each shot of a video."""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any, Self
 
+import av
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from folioreel.errors import InputError
+from folioreel.ingest.video.container import OpenVideo
+from folioreel.types import Shot
 
 Pixels = NDArray[np.uint8]
 """(height, width, 3), RGB."""
 
+# 600 MB as RGB. Larger files are scans or decompression bombs, and nothing here needs the detail.
 _MOST_PIXELS = 200_000_000
+# Frames to decode, at most, to reach a shot that has no key frame. Encoders set one at least every
+# 250 frames by default; in a film with fewer, the last frame decoded has to do.
+_MOST_FRAMES = 300
 
 
 def read_picture(source: Path | bytes, name: str = "") -> Pixels:
-    """The pixels of a picture, turned as it is meant to be seen.
-
-    Args:
-        source: A file, or the bytes of one.
-        name: What the bytes are called in a message.
+    """The pixels of a picture file (or of its bytes, called `name` in messages), upright.
 
     Raises:
-        InputError: It cannot be read, is no picture, is damaged, or is far too large.
+        InputError: It cannot be read, is not a picture, is damaged, or is far too large.
     """
     place = source if isinstance(source, Path) else Path(name) if name else None
     try:
@@ -39,9 +43,7 @@ def read_picture(source: Path | bytes, name: str = "") -> Pixels:
     except OSError as error:
         if error.errno is not None:
             raise InputError(f"cannot be read ({error.strerror})", place) from error
-        raise InputError(
-            "is no picture that can be read; give a JPEG, PNG or WebP", place
-        ) from error
+        raise InputError("is not a readable picture; give a JPEG, PNG or WebP", place) from error
     except (ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise InputError("is a damaged picture", place) from error
 
@@ -58,3 +60,66 @@ def middle(pixels: Pixels) -> Pixels:
     side = min(height, width)
     top, left = (height - side) // 2, (width - side) // 2
     return pixels[top : top + side, left : left + side]
+
+
+class Stills:
+    """One picture of each shot of a video, quickly: any frame of the shot will do.
+
+    Most shots begin with a key frame or contain one, which can be decoded alone. Only where a shot
+    has none are the frames before it decoded too. The video stays open between pictures; use it
+    from one thread at a time.
+    """
+
+    def __init__(self, video: Path, width_px: int) -> None:
+        """Open the video.
+
+        Raises:
+            InputError: It is missing or damaged, or has no moving pictures.
+        """
+        self._video = OpenVideo(video)
+        self._width_px = width_px
+        # Frame threads would decode frames ahead that nobody asks for.
+        self._video.stream.thread_type = "SLICE"
+
+    def picture(self, shot: Shot) -> Pixels | None:
+        """A picture of a shot, or None where no frame can be decoded."""
+        origin_s = self._video.origin_s
+        try:
+            middle_s = (shot.start_s + shot.end_s) / 2 + origin_s
+            self._video.container.seek(int(middle_s * av.time_base), backward=True)
+            frame = self._first_since(shot.start_s + origin_s)
+        except av.FFmpegError:
+            return None
+        return None if frame is None else _to_rgb(frame, self._width_px, self._video.pixel_shape)
+
+    def _first_since(self, start_s: float) -> Any:
+        """The first frame in the shot, from the key frame before on; else the last one decoded."""
+        frame = None
+        for count, frame in enumerate(self._video.container.decode(self._video.stream)):
+            if frame.time is None or frame.time >= start_s or count == _MOST_FRAMES:
+                break
+        return frame
+
+    def close(self) -> None:
+        """Close the video."""
+        self._video.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _to_rgb(frame: Any, width_px: int, pixel_shape: float) -> Pixels:
+    """Scale a frame to a width, with square pixels and the right way up."""
+    shape = frame.height / (frame.width * pixel_shape)
+    quarter_turns = round((frame.rotation or 0) / 90) % 4
+    if quarter_turns % 2:
+        height_px, across_px = width_px, max(1, round(width_px / shape))
+    else:
+        height_px, across_px = max(1, round(width_px * shape)), width_px
+    picture = frame.reformat(
+        width=across_px, height=height_px, format="rgb24", interpolation="AREA"
+    ).to_ndarray()
+    return np.ascontiguousarray(np.rot90(picture, quarter_turns))

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.page_html import render_page
 from folioreel.export.thumbnails import WIDTH_PX, encode_jpeg
-from folioreel.ingest.video.stills import Stills
+from folioreel.ingest.picture import Stills
 from folioreel.viewer.session import Session, StaleError
 
 HOST = "127.0.0.1"

@@ -70,7 +70,9 @@ class Session:
                 aligner = _aligner_of(self.alignment)
                 network = aligner.frame_features()
                 if self.alignment.signature.get("pictures") and network is not None:
-                    film = watch_film(film, network, progress=self._go_on)
+                    options = self.alignment.signature.get("options", {})
+                    detector = options.get("detector", "adaptive")
+                    film = watch_film(film, network, detector=detector, progress=self._go_on)
                     if film.features is None:
                         raise InputError("the film can no longer be watched; align it again")
                 scores = aligner.score(film, book, self._go_on)

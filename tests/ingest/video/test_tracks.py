@@ -9,14 +9,26 @@ from av.stream import Disposition
 from drawn_films import DrawnTrack, draw_film, shots_of
 
 from folioreel.errors import InputError
-from folioreel.ingest.video.languages import language_code, language_name
-from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
-from folioreel.progress import Progress
+from folioreel.ingest.subtitles.dialogue import Dialogue
+from folioreel.ingest.video import tracks as tracks_module
+from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.tracks import Track, choose_track, language_code, language_name
+from folioreel.progress import Progress, ProgressCallback
 
 CUES = [(500, 1500, "Hello <i>there</i>."), (2000, 3000, "Good\nbye.")]
 ASS_CUES = [(500, 1500, "Hello {\\i1}there{\\i0}."), (2000, 3000, "Good\\Nbye.")]
 SPOKEN = [(0.5, 1.5, "Hello there."), (2.0, 3.0, "Good bye.")]
 VIDEO = Path("film.mkv")
+
+
+def list_tracks(path: Path) -> tuple[Track, ...]:
+    with open_video(path) as video:
+        return tracks_module.list_tracks(video)
+
+
+def read_track(path: Path, track: Track, progress: ProgressCallback | None = None) -> Dialogue:
+    with open_video(path) as video:
+        return tracks_module.read_track(video, track, progress)
 
 
 def rows(video: Path, track: Track) -> list[tuple[float, float, str]]:
@@ -151,7 +163,7 @@ def test_real_pictures(shared: Path, name: str, kind: str) -> None:
 def test_an_empty_track_is_named(tmp_path: Path) -> None:
     blank = DrawnTrack(cues=[(0, 1000, " ")])
     video = draw_film(tmp_path / "film.mkv", shots_of([50]), tracks=[blank])
-    with pytest.raises(InputError, match=r"track 1 .* holds no cue"):
+    with pytest.raises(InputError, match=r"track 1 .* has no cues"):
         read_track(video, list_tracks(video)[0])
 
 

@@ -17,9 +17,10 @@ from drawn_films import RATE, Coding, Picture, draw_film, draw_sound, scene, sho
 
 from folioreel.errors import InputError
 from folioreel.ingest.film import load_film
-from folioreel.ingest.video import scan_cache
+from folioreel.ingest.video import shots as shots_module
+from folioreel.ingest.video.container import open_video
 from folioreel.ingest.video.shots import VideoScan, scan_video
-from folioreel.ingest.video.watch import FRAMES_A_SHOT, _RunningShot
+from folioreel.ingest.video.watch import FRAMES_A_SHOT, FrameEncoder, _CurrentShot
 from folioreel.types import Film
 
 LENGTHS = [30, 12, 50, 25, 40]
@@ -52,8 +53,9 @@ def colours_of(picture: Picture) -> np.ndarray:
     return np.concatenate(fields)
 
 
-def watch(film: Path) -> VideoScan:
-    return scan_video(film, encoder=Colours())
+def watch(film: Path, encoder: FrameEncoder | None = None) -> VideoScan:
+    with open_video(film) as video:
+        return scan_video(video, encoder=encoder or Colours())
 
 
 def check_fields(film: Path, pictures: list[Picture], tolerance: float = 6) -> VideoScan:
@@ -84,7 +86,7 @@ def test_each_shot_is_seen_and_no_other_with_it(tmp_path: Path) -> None:
 
 def test_shots_are_the_same_with_and_without_watching(tmp_path: Path) -> None:
     film = draw_film(tmp_path / "film.mkv", shots_of(LENGTHS))
-    assert watch(film).shots == scan_video(film).shots
+    assert watch(film).shots == load_film(film).shots
 
 
 def test_a_shot_is_the_mean_of_frames_all_over_it(tmp_path: Path) -> None:
@@ -97,7 +99,7 @@ def test_a_shot_is_the_mean_of_frames_all_over_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("frames", [1, 3, 8, 30, 1000])
 def test_some_frames_however_long_the_shot(frames: int) -> None:
-    running, kept = _RunningShot(), 0
+    running, kept = _CurrentShot(), 0
     for number in range(frames):
         if running.wants(number / RATE):
             running.keep(number / RATE, np.zeros((1, 1, 3), np.uint8))
@@ -112,7 +114,7 @@ def test_some_frames_however_long_the_shot(frames: int) -> None:
 
 
 def test_frames_after_a_cut_belong_to_the_next_shot() -> None:
-    running = _RunningShot()
+    running = _CurrentShot()
     for number in range(5):
         running.keep(float(number), np.full((1, 1, 3), number, np.uint8))
     assert [time_s for time_s, _ in running.cut(3.0)] == [0.0, 1.0, 2.0]
@@ -209,11 +211,11 @@ def test_a_corrupt_frame_in_the_middle_is_skipped_and_counted(tmp_path: Path) ->
     assert scan.frames == whole.frames - 1
     assert scan.shots == whole.shots
     assert not whole.notes
-    assert scan.notes == ("a damaged piece of the video was passed over",)
+    assert scan.notes == ("skipped 1 damaged frame of the video",)
 
 
 def test_sound_alone_and_covers_are_no_films(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="sound and no pictures"):
+    with pytest.raises(InputError, match="sound but no pictures"):
         watch(draw_sound(tmp_path / "talk.wav", "pcm_s16le"))
     with pytest.raises(InputError, match="cover picture"):
         watch(draw_sound(tmp_path / "song.mp3", "mp3", cover=scene(1)))
@@ -225,7 +227,7 @@ def test_an_encoder_that_fails_is_heard(tmp_path: Path) -> None:
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"):
-        scan_video(draw_film(tmp_path / "film.mp4", stills([1, 2])), encoder=Failing())
+        watch(draw_film(tmp_path / "film.mp4", stills([1, 2])), Failing())
 
 
 def test_a_film_is_watched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +241,7 @@ def test_a_film_is_watched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert first == again == load_film(film)
     check_same_features(first, again)
     (tmp_path / "copy.mp4").write_bytes(film.read_bytes())
-    monkeypatch.setattr(scan_cache, "_VERSION", 2)
+    monkeypatch.setattr(shots_module, "_CACHE_VERSION", 2)
     check_same_features(first, load_film(tmp_path / "copy.mp4", encoder=encoder))
     assert encoder.frames == 2 * seen
 

@@ -1,4 +1,4 @@
-"""Opening videos: what every reader of a video checks before it decodes."""
+"""Open a video once, for all who read from it: its header, its text tracks and its pictures."""
 
 from __future__ import annotations
 
@@ -9,85 +9,154 @@ from pathlib import Path
 from typing import Any
 
 import av
-from av.stream import Disposition
+from av.stream import Discard, Disposition
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.source import describe_file, describe_video
 
-# FFmpeg opens single pictures, and text files as the output of a terminal.
-_STILLS = re.compile(r"_pipe$|^image2|^tty$|^gif$|^apng$|^bin$|^ico$|^alias_pix")
+# FFmpeg also opens single images, and reads text files as terminal recordings.
+_NOT_VIDEO = re.compile(r"_pipe$|^image2|^tty$|^gif$|^apng$|^bin$|^ico$|^alias_pix")
+
+
+class OpenVideo:
+    """An open video file: what its header says, and its packets. One thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file; see `open_video`."""
+        self.path = path
+        self.container = _open_container(path)
+        self._is_at_start = True
+        self._first_frame: tuple[Any, ...] | None = None
+        try:
+            self.stream = _find_video_stream(self.container, path)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def title(self) -> str:
+        """The title in the header, or an empty string."""
+        metadata = self.container.metadata
+        return str(metadata.get("title") or metadata.get("TITLE") or "").strip()
+
+    @property
+    def frame_rate(self) -> float | None:
+        """Frames per second on average, where the header says so."""
+        rate = self.stream.average_rate
+        return float(rate) if rate else None
+
+    @property
+    def pixel_shape(self) -> float:
+        """The width of a pixel divided by its height; not 1 in anamorphic video."""
+        return float(self.stream.sample_aspect_ratio or 1)
+
+    @property
+    def origin_s(self) -> float:
+        """The first timestamp of the file, which is time zero of the film."""
+        return float(self.container.start_time or 0) / av.time_base
+
+    @property
+    def file_length_s(self) -> float:
+        """How long the file lasts; a subtitle track may run on after the last frame."""
+        return float(self.container.duration or 0) / av.time_base
+
+    @property
+    def length_s(self) -> float:
+        """How long the video stream lasts according to the header; 0 if it does not say."""
+        stream = self.stream
+        if stream.duration:
+            return float(stream.duration * stream.time_base)
+        # Matroska writes the length of a stream as a tag.
+        tag = re.match(r"(\d+):(\d+):(\d+(?:\.\d+)?)", str(stream.metadata.get("DURATION", "")))
+        if tag is not None:
+            return int(tag.group(1)) * 3600 + int(tag.group(2)) * 60 + float(tag.group(3))
+        return self.file_length_s
+
+    def packets(self, index: int) -> Iterator[Any]:
+        """The packets of one stream from its beginning; all other streams are skipped.
+
+        Called again, for this or another stream, it rewinds the file instead of opening it a second
+        time; what the call before returned must not be used any more. Where the file breaks off,
+        the iterator raises `av.FFmpegError`.
+        """
+        if not self._is_at_start:
+            self._rewind()
+        self._is_at_start = False
+        wanted = {index} if self._first_frame else {index, self.stream.index}
+        for stream in self.container.streams:
+            stream.discard = Discard.default if stream.index in wanted else Discard.all
+        return self._demux(index, [self.container.streams[number] for number in wanted])
+
+    def _demux(self, index: int, streams: list[Any]) -> Iterator[Any]:
+        for packet in self.container.demux(streams):
+            if packet.stream.index == index:
+                yield packet
+            if packet.stream.index == self.stream.index and self._first_frame is None:
+                self._first_frame = _identity(packet)
+                if index != self.stream.index:
+                    self.stream.discard = Discard.all
+
+    def _rewind(self) -> None:
+        """Go back to the first packet; where the index of the file is damaged, open it again."""
+        try:
+            self._seek_start()
+            first = next(iter(self.container.demux(self.stream)))
+            if self._first_frame is not None and _identity(first) == self._first_frame:
+                self._seek_start()
+                return
+        except (av.FFmpegError, StopIteration):
+            pass
+        self.close()
+        self.container = _open_container(self.path)
+        self.stream = _find_video_stream(self.container, self.path)
+
+    def _seek_start(self) -> None:
+        # By the index of the video stream, which FFmpeg looks at only if it is not discarded: the
+        # index of a subtitle track begins with its first cue, perhaps minutes into the film.
+        self.stream.discard = Discard.default
+        starts = [s.start_time * s.time_base for s in self.container.streams if s.start_time]
+        start_s = min([0, *starts])  # a cue may come before the first frame
+        offset = int(start_s / self.stream.time_base)
+        self.container.seek(offset, backward=True, stream=self.stream)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.container.close()
 
 
 @contextmanager
-def open_container(path: Path) -> Iterator[Any]:
-    """Open a video, or say in one line why that cannot be.
+def open_video(path: Path | str) -> Iterator[OpenVideo]:
+    """Open a video, or say in one line why it cannot be opened.
 
     Raises:
-        InputError: The file is missing, empty, a folder, or damaged.
-        UnknownFormatError: The file is no video.
+        InputError: The file is missing, empty, a folder, damaged, or has no moving pictures.
+        UnknownFormatError: The file is not a video.
     """
+    video = OpenVideo(Path(path))
+    try:
+        yield video
+    finally:
+        video.close()
+
+
+def _identity(packet: Any) -> tuple[Any, ...]:
+    return packet.pos, packet.pts, packet.size
+
+
+def _open_container(path: Path) -> Any:
     _check_readable(path)
     try:
         container = av.open(str(path), metadata_errors="replace")
     except av.FFmpegError as error:
         raise _explain(path) from error
-    try:
-        if _STILLS.search(container.format.name):
-            raise _explain(path)
-        yield container
-    finally:
+    if _NOT_VIDEO.search(container.format.name):
         container.close()
-
-
-def _explain(path: Path) -> InputError:
-    """Why a file cannot be opened as a video."""
-    with path.open("rb") as file:
-        head = file.read(4096)
-    if (video := describe_video(head)) is not None:
-        return InputError(f"is {video} that is damaged or cut short; get it again", path)
-    return UnknownFormatError(
-        f"is no video but seems to be {describe_file(head)}; give a video or a subtitle file", path
-    )
-
-
-def find_video_stream(container: Any, path: Path) -> Any:
-    """The moving pictures of a file; a cover picture is none.
-
-    Raises:
-        InputError: The file has sound alone, or sound with a cover.
-    """
-    streams = container.streams.video
-    moving = [s for s in streams if not s.disposition & Disposition.attached_pic]
-    moving = [s for s in moving if s.codec_context is not None]
-    if moving:
-        return max(moving, key=lambda s: bool(s.disposition & Disposition.default))
-    if streams:
-        raise InputError("has a cover picture and no film; give the video itself", path)
-    if container.streams.audio:
-        raise InputError("has sound and no pictures; give the video, or its subtitles alone", path)
-    raise InputError("has no pictures; give a video or a subtitle file", path)
-
-
-def length_s(container: Any, stream: Any) -> float:
-    """How long a stream lasts by its own account, else the file; 0 where neither is said.
-
-    The file may last longer than its pictures, as where a subtitle track runs on.
-    """
-    if stream.duration:
-        return float(stream.duration * stream.time_base)
-    tag = re.match(r"(\d+):(\d+):(\d+(?:\.\d+)?)", str(stream.metadata.get("DURATION", "")))
-    if tag is not None:
-        return int(tag.group(1)) * 3600 + int(tag.group(2)) * 60 + float(tag.group(3))
-    return float(container.duration or 0) / av.time_base
-
-
-def origin_s(container: Any) -> float:
-    """The time at which the file's clock starts: the film's zero."""
-    return float(container.start_time or 0) / av.time_base
+        raise _explain(path)
+    return container
 
 
 def _check_readable(path: Path) -> None:
-    """The same messages as for every other file."""
+    """Fail with the same messages as for every other file."""
     if path.is_dir():
         raise InputError("is a folder; give one file", path)
     try:
@@ -99,3 +168,33 @@ def _check_readable(path: Path) -> None:
         raise InputError("no such file; check the path", path) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+
+
+def _explain(path: Path) -> InputError:
+    """Why a file cannot be opened as a video."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if (video := describe_video(head)) is not None:
+        return InputError(f"is {video} that is damaged or cut short; get it again", path)
+    return UnknownFormatError(
+        f"is not a video but seems to be {describe_file(head)}; give a video or a subtitle file",
+        path,
+    )
+
+
+def _find_video_stream(container: Any, path: Path) -> Any:
+    """The moving pictures of a file; the cover of a recording does not count.
+
+    Raises:
+        InputError: The file has only sound, or sound with a cover.
+    """
+    streams = container.streams.video
+    moving = [s for s in streams if not s.disposition & Disposition.attached_pic]
+    moving = [s for s in moving if s.codec_context is not None]
+    if moving:
+        return max(moving, key=lambda s: bool(s.disposition & Disposition.default))
+    if streams:
+        raise InputError("has a cover picture but no film; give the video itself", path)
+    if container.streams.audio:
+        raise InputError("has sound but no pictures; give the video, or only its subtitles", path)
+    raise InputError("has no pictures; give a video or a subtitle file", path)

@@ -1,36 +1,43 @@
-"""Video -> shots: where the picture changes from one take to the next (paper, section 3).
+"""Video → shots: where one take ends and the next begins (paper, section 3).
 
-One pass in the order of the file, without seeking: frames are decoded by several threads, made
-small, and shown to a detector; a few of each shot also to a network, where that is asked for.
-Times come from the frames' own stamps, so a variable frame rate does no harm.
+One pass over the file, without seeking: frames are decoded by several threads, scaled down, and
+shown to a cut detector; with an encoder, a few frames of each shot are also turned into feature
+vectors. Times come from the frames' own timestamps, so a variable frame rate does no harm.
+What a pass with an encoder found is cached by the content of the video.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
 import av
 import numpy as np
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
+from folioreel.cache import cached_array, find_array
 from folioreel.errors import InputError
-from folioreel.ingest.video.container import find_video_stream, length_s, open_container, origin_s
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import (
     SHORTEST_SHOT_S,
     CutDetector,
     DetectorName,
     make_detector,
 )
-from folioreel.ingest.video.watch import FrameEncoder, ShotWatcher
+from folioreel.ingest.video.watch import FRAMES_A_SHOT, FrameEncoder, ShotWatcher
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.types import Shot, ShotFeatures
+from folioreel.types import Film, Shot, ShotFeatures
 
 _STAGE = "finding shots"
+# Seconds of film, not of work. A report for every frame would cost more than it tells.
 _REPORT_EVERY_S = 5.0
+# Part of the cache key. Add one when a pass would find something else in the same video.
+_CACHE_VERSION = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,61 +46,39 @@ class VideoScan:
 
     shots: tuple[Shot, ...]
     end_s: float
-    """When the last picture goes."""
+    """When the last frame leaves the screen."""
     frames: int
     notes: tuple[str, ...] = ()
+    """Damage, in words for the user."""
     features: ShotFeatures | None = None
 
 
-def detect_shots(
-    video: Path | str,
-    progress: ProgressCallback | None = None,
-    detector: DetectorName = "adaptive",
-) -> tuple[Shot, ...]:
-    """Find the shots of a video.
-
-    Args:
-        video: Any file that FFmpeg decodes.
-        progress: Told how far the film has been read, in seconds.
-        detector: `adaptive`, or `transnetv2` where that package is installed.
-
-    Raises:
-        InputError: The file has no moving pictures that can be decoded.
-        ConfigError: The detector is not installed.
-    """
-    return scan_video(video, progress, detector).shots
-
-
 def scan_video(
-    video: Path | str,
-    progress: ProgressCallback | None = None,
+    video: OpenVideo,
     detector: DetectorName = "adaptive",
     encoder: FrameEncoder | None = None,
+    progress: ProgressCallback | None = None,
 ) -> VideoScan:
-    """Find the shots of a video, and say what was noticed on the way; see `detect_shots`.
+    """Find the shots of a video and, with an encoder, their feature vectors.
 
-    Args:
-        video: Any file that FFmpeg decodes.
-        progress: Told how far the film has been read, in seconds.
-        detector: What finds the shots.
-        encoder: What looks at some frames of each shot, beside the decoder.
+    Raises:
+        InputError: None of the frames can be decoded.
+        ConfigError: The detector is not installed.
     """
-    video, cuts = Path(video), make_detector(detector)
-    with open_container(video) as container, ShotWatcher(encoder) as watcher:
-        stream = find_video_stream(container, video)
-        clock = _Clock(origin_s=origin_s(container), rate=float(stream.average_rate or 25))
-        total_s = length_s(container, stream)
-        report = _Reporter(progress or ignore_progress, total_s)
-        pixel_shape = float(stream.sample_aspect_ratio or 1)
-        for time_s, frame, pixels in _small_frames(container, stream, cuts, clock):
+    cuts = make_detector(detector)
+    clock = _FrameClock(origin_s=video.origin_s, rate=video.frame_rate or 25.0)
+    total_s = video.length_s
+    report = _Reporter(progress or ignore_progress, total_s)
+    with ShotWatcher(encoder) as watcher:
+        for time_s, frame, pixels in _small_frames(video, cuts, clock):
             cuts.add(time_s, pixels)
-            watcher.look(time_s, frame, pixel_shape, cuts.latest_cut_s())
+            watcher.look(time_s, frame, video.pixel_shape, cuts.latest_cut_s())
             report.at(time_s)
         if clock.frames == 0:
             raise InputError(
-                f"none of its pictures can be decoded ({stream.codec_context.name}); "
+                f"none of its frames can be decoded ({video.stream.codec_context.name}); "
                 "convert it to H.264 with ffmpeg or HandBrake",
-                video,
+                video.path,
             )
         shots = _between(cuts.finish(), clock.start_s, clock.end_s)
         features = watcher.finish(shots)
@@ -107,36 +92,67 @@ def scan_video(
     )
 
 
+def scan_cached(
+    video: OpenVideo,
+    sha256: str,
+    detector: DetectorName,
+    encoder: FrameEncoder,
+    progress: ProgressCallback | None = None,
+) -> VideoScan:
+    """`scan_video`, or what an earlier pass over the same content found."""
+    found = find_array(_cache_key(sha256, detector, encoder))
+    if found is not None:
+        return _unpack(found)
+    scan = scan_video(video, detector, encoder, progress)
+    keep_scan(scan, sha256, detector, encoder)
+    return scan
+
+
+def keep_scan(scan: VideoScan, sha256: str, detector: DetectorName, encoder: FrameEncoder) -> None:
+    """Put what a pass with an encoder found into the cache."""
+    cached_array(_cache_key(sha256, detector, encoder), lambda: _pack(scan))
+
+
+def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
+    """The film with the features of its shots if they are in the cache, else as it is."""
+    if film.features is not None or film.sha256 is None or encoder is None:
+        return film
+    for detector in get_args(DetectorName):
+        found = find_array(_cache_key(film.sha256, detector, encoder))
+        scan = None if found is None else _unpack(found)
+        if scan is not None and scan.shots == film.shots:
+            return replace(film, features=scan.features)
+    return film
+
+
 @dataclass
 class _Reporter:
-    """Tells how far the film has been read, not too often."""
+    """Reports how far the film has been read, but not for every frame."""
 
     progress: ProgressCallback
     total_s: float
     _last_s: float = 0.0
 
     def at(self, time_s: float) -> None:
-        """The frame of this time is done."""
         if time_s - self._last_s >= _REPORT_EVERY_S:
             self._last_s = time_s
             done_s = min(time_s, self.total_s)
             self.progress(Progress(stage=_STAGE, done=done_s, total=self.total_s))
 
     def end(self, end_s: float) -> None:
-        """All is done."""
         self.progress(Progress(stage=_STAGE, done=end_s, total=end_s))
 
 
 @dataclass
-class _Clock:
-    """The times of the frames as they come, mended where the file gives none or goes back."""
+class _FrameClock:
+    """The times of the frames as they come, repaired where the file gives none or goes back."""
 
     origin_s: float
     rate: float
     frames: int = 0
     start_s: float = 0.0
     end_s: float = 0.0
-    broken_pieces: int = 0
+    damaged: int = 0
     broke_off: bool = False
     _last_s: float = field(default=-1.0)
 
@@ -144,6 +160,7 @@ class _Clock:
         """The time of the next frame; it never goes back."""
         step_s = 1.0 / self.rate
         time_s = self._last_s + step_s if frame.time is None else frame.time - self.origin_s
+        # A microsecond apart at least, so that no two frames share a time.
         time_s = max(time_s, 0.0, self._last_s + 1e-6)
         shown_s = float(frame.duration * frame.time_base) if frame.duration else step_s
         self.start_s = time_s if self.frames == 0 else self.start_s
@@ -152,28 +169,25 @@ class _Clock:
         return time_s
 
     def describe_damage(self, total_s: float) -> Iterator[str]:
-        """What the user should know about a file that is not whole."""
+        """What the user should know about a file that is not intact."""
+        # Headers are often a few seconds off, in long films more than in short ones.
         if self.broke_off or self.end_s < total_s - max(5.0, 0.03 * total_s):
             yield (
-                f"the video can be decoded until {self.end_s:.0f} s of {total_s:.0f} s only; "
+                f"only the first {self.end_s:.0f} s of {total_s:.0f} s of video can be decoded; "
                 "is the file cut short?"
             )
-        if self.broken_pieces == 1:
-            yield "a damaged piece of the video was passed over"
-        elif self.broken_pieces:
-            yield f"{self.broken_pieces} damaged pieces of the video were passed over"
+        if self.damaged:
+            frames = "frame" if self.damaged == 1 else "frames"
+            yield f"skipped {self.damaged} damaged {frames} of the video"
 
 
 def _small_frames(
-    container: Any, stream: Any, cuts: CutDetector, clock: _Clock
+    video: OpenVideo, cuts: CutDetector, clock: _FrameClock
 ) -> Iterator[tuple[float, Any, NDArray[np.uint8]]]:
-    """The frames of a stream with their times and small pictures of them."""
-    stream.thread_type = "AUTO"
-    # Smoothing block edges takes a fifth of the decoding, and does not show in a small picture.
-    stream.codec_context.options = {"skip_loop_filter": "all"}
+    """Each frame with its time and, as the detector wants it, a small copy of its pixels."""
     reformatter = VideoReformatter()
     size: tuple[int, int] | None = None
-    for frame in _frames(container, stream, clock):
+    for frame in _decode(video, clock):
         size = size or _small_size(frame, cuts)
         small = reformatter.reformat(
             frame,
@@ -186,21 +200,12 @@ def _small_frames(
         yield clock.read(frame), frame, _pixels(small)
 
 
-def _pixels(small: Any) -> NDArray[np.uint8]:
-    """The numbers of a small picture; of YUV 4:2:0, the planes one below the other."""
-    if small.format.name != "yuv420p":
-        return np.asarray(small.to_ndarray(), dtype=np.uint8)
-    # As PyAV gives them, in a quarter of the time: there are a hundred thousand in a film.
-    planes = []
-    for plane in small.planes:
-        rows = np.frombuffer(plane, dtype=np.uint8).reshape(plane.height, plane.line_size)
-        planes.append(rows[:, : plane.width].reshape(-1, small.width))
-    return np.concatenate(planes)
-
-
-def _frames(container: Any, stream: Any, clock: _Clock) -> Iterator[Any]:
-    """The frames that can be decoded; what cannot is counted and passed over."""
-    packets = container.demux(stream)
+def _decode(video: OpenVideo, clock: _FrameClock) -> Iterator[Any]:
+    """The frames that can be decoded; the others are counted and skipped."""
+    packets = video.packets(video.stream.index)
+    video.stream.thread_type = "AUTO"
+    # Smoothing block edges takes a fifth of the decoding time and is invisible in a small picture.
+    video.stream.codec_context.options = {"skip_loop_filter": "all"}
     while True:
         try:
             packet = next(packets, None)
@@ -212,15 +217,27 @@ def _frames(container: Any, stream: Any, clock: _Clock) -> Iterator[Any]:
         try:
             for frame in packet.decode():
                 if frame.is_corrupt:
-                    clock.broken_pieces += 1
+                    clock.damaged += 1
                 else:
                     yield frame
         except av.FFmpegError:
-            clock.broken_pieces += 1
+            clock.damaged += 1
+
+
+def _pixels(small: Any) -> NDArray[np.uint8]:
+    """The values of a small picture; the planes of YUV 4:2:0 are stacked below one another."""
+    if small.format.name != "yuv420p":
+        return np.asarray(small.to_ndarray(), dtype=np.uint8)
+    # The same array as PyAV's `to_ndarray`, in a quarter of the time: a film has 150,000 frames.
+    planes = []
+    for plane in small.planes:
+        rows = np.frombuffer(plane, dtype=np.uint8).reshape(plane.height, plane.line_size)
+        planes.append(rows[:, : plane.width].reshape(-1, small.width))
+    return np.concatenate(planes)
 
 
 def _small_size(frame: Any, cuts: CutDetector) -> tuple[int, int]:
-    """The size of the small pictures: even numbers, as half-size colour planes need."""
+    """The size of the small pictures. Half-size colour planes need rows in multiples of four."""
     width = cuts.width_px
     if cuts.height_px is not None:
         return width, cuts.height_px
@@ -228,12 +245,60 @@ def _small_size(frame: Any, cuts: CutDetector) -> tuple[int, int]:
 
 
 def _between(cuts: list[float], start_s: float, end_s: float) -> tuple[Shot, ...]:
-    """The stretches between cuts; the first begins with the first picture."""
+    """The shots between the cuts; the first begins with the first frame."""
     starts = [start_s]
     for cut in cuts:
+        # The last shot may be shorter: films do end, or are cut off, soon after a cut.
         if cut - starts[-1] >= SHORTEST_SHOT_S and end_s - cut >= SHORTEST_SHOT_S / 2:
             starts.append(cut)
     return tuple(
         Shot(index=index, start_s=begin, end_s=end)
         for index, (begin, end) in enumerate(zip(starts, [*starts[1:], end_s], strict=True))
+    )
+
+
+def _cache_key(sha256: str, detector: str, encoder: FrameEncoder) -> str:
+    settings = [_CACHE_VERSION, sha256, detector, encoder.fingerprint, FRAMES_A_SHOT]
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+
+
+def _pack(scan: VideoScan) -> NDArray[np.uint8]:
+    """A scan as the bytes of an .npz file: the cache holds arrays."""
+    assert scan.features is not None
+    about = {
+        "end_s": scan.end_s,
+        "frames": scan.frames,
+        "notes": scan.notes,
+        "network": scan.features.network,
+        "fingerprint": scan.features.fingerprint,
+    }
+    arrays: dict[str, Any] = {
+        "about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
+        "times_s": np.array([(shot.start_s, shot.end_s) for shot in scan.shots]),
+        **{f"kind_{kind}": rows for kind, rows in scan.features.vectors.items()},
+    }
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return np.frombuffer(stream.getvalue(), dtype=np.uint8)
+
+
+def _unpack(data: NDArray[Any]) -> VideoScan:
+    """The scan that `_pack` wrote."""
+    with np.load(io.BytesIO(data.tobytes()), allow_pickle=False) as file:
+        about = json.loads(file["about"].tobytes())
+        times_s = file["times_s"].tolist()
+        vectors = {
+            name.removeprefix("kind_"): file[name] for name in file if name.startswith("kind_")
+        }
+    return VideoScan(
+        shots=tuple(
+            Shot(index=index, start_s=start_s, end_s=end_s)
+            for index, (start_s, end_s) in enumerate(times_s)
+        ),
+        end_s=about["end_s"],
+        frames=about["frames"],
+        notes=tuple(about["notes"]),
+        features=ShotFeatures(
+            network=about["network"], fingerprint=about["fingerprint"], vectors=vectors
+        ),
     )

@@ -1,4 +1,7 @@
-"""Subtitle tracks inside a video: which there are, which one to read, and what it says."""
+"""Subtitle tracks inside a video: which there are, which one to read, and what it says.
+
+Also the names of languages, by which tracks and subtitle files are told apart.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import av
-from av.stream import Discard, Disposition
+from av.stream import Disposition
 
 from folioreel.errors import InputError
 from folioreel.ingest.subtitles.cues import Cue
@@ -17,8 +20,7 @@ from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
 from folioreel.ingest.subtitles.formats import ParsedCues, parse_substation
 from folioreel.ingest.subtitles.subrip import split_voices
 from folioreel.ingest.subtitles.ttml import parse_ttml
-from folioreel.ingest.video.container import open_container, origin_s
-from folioreel.ingest.video.languages import language_code, language_name
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 _CODEC_NAMES = {
@@ -44,7 +46,7 @@ class Track:
     """Two letters, or None where the file does not say."""
     title: str = ""
     forced: bool = False
-    """Only what is foreign in the film, or written in it."""
+    """Only foreign speech, or what is written in the picture."""
     hearing_impaired: bool = False
     default: bool = False
     commentary: bool = False
@@ -58,20 +60,20 @@ class Track:
         return f"track {self.index} ({', '.join([*words, *title, codec])})"
 
 
-def list_tracks(video: Path) -> tuple[Track, ...]:
-    """All subtitle tracks of a video, text and pictures alike."""
-    with open_container(video) as container:
-        return tuple(_describe(stream) for stream in container.streams if stream.type == "subtitle")
+def list_tracks(video: OpenVideo) -> tuple[Track, ...]:
+    """The subtitle tracks of a video, in the order of the file."""
+    streams = video.container.streams
+    return tuple(_describe(stream) for stream in streams if stream.type == "subtitle")
 
 
 def choose_track(
     tracks: Sequence[Track], video: Path, wanted: int | str | None = None
 ) -> tuple[Track, str]:
-    """Choose a track by number, by language or title, or sensibly.
+    """Choose a track by number, by language or title, or, if none is asked for, the best one.
 
-    Without a wish: text before pictures, the whole dialogue before forced tracks and commentaries,
-    English before other languages, no SDH where there is a choice, then the track that is marked as
-    default. The mark comes last because many programs set it on the first track by habit.
+    The best: text before pictures of text, the whole dialogue before forced tracks and
+    commentaries, English before other languages, no SDH if there is a choice, then the track marked
+    as default. The mark comes last because many programs simply set it on the first track.
 
     Returns:
         The track, and a note for the user that says what was chosen.
@@ -86,24 +88,26 @@ def choose_track(
     best = min(found, key=_rank)
     if not best.is_text:
         raise InputError(
-            f"its subtitles are pictures of text: {'; '.join(map(str, found))}; recognise them "
-            "with Subtitle Edit (or pgsrip for PGS) or give a subtitle file with --subtitles",
+            f"its subtitles are pictures of text: {'; '.join(map(str, found))}; convert them to "
+            "text with Subtitle Edit (or pgsrip for PGS) and give the file with --subtitles",
             video,
         )
     others = [track for track in tracks if track is not best]
     note = f"subtitles: {best}"
-    return best, f"{note}; also there: {'; '.join(map(str, others))}" if others else note
+    return best, f"{note}; also available: {'; '.join(map(str, others))}" if others else note
 
 
-def read_track(video: Path, track: Track, progress: ProgressCallback | None = None) -> Dialogue:
+def read_track(
+    video: OpenVideo, track: Track, progress: ProgressCallback | None = None
+) -> Dialogue:
     """Read a text track into spoken sentences.
 
     Raises:
-        InputError: The track holds no cue.
+        InputError: The track has no cues.
     """
     parsed = _read_cues(video, track, progress or ignore_progress)
     if not any(cue.text.strip() for cue in parsed.cues):
-        raise InputError(f"{track} holds no cue; choose another one", video)
+        raise InputError(f"{track} has no cues; choose another one", video.path)
     return build_dialogue(parsed.cues, parsed.format, parsed.notes)
 
 
@@ -129,7 +133,7 @@ def _describe(stream: Any) -> Track:
 
 
 def _matching(tracks: Sequence[Track], wanted: int | str | None) -> list[Track]:
-    """The tracks that a wish may mean."""
+    """The tracks that `wanted` may mean: a number, a language, or part of a title."""
     if wanted is None:
         return list(tracks)
     if isinstance(wanted, int) or wanted.strip().isdigit():
@@ -140,7 +144,7 @@ def _matching(tracks: Sequence[Track], wanted: int | str | None) -> list[Track]:
 
 
 def _rank(track: Track) -> tuple[bool, bool, bool, bool, bool, bool, int]:
-    """What to prefer, the most telling first."""
+    """Smaller is better; see `choose_track`."""
     return (
         not track.is_text,
         track.forced,
@@ -152,22 +156,20 @@ def _rank(track: Track) -> tuple[bool, bool, bool, bool, bool, bool, int]:
     )
 
 
-def _read_cues(video: Path, track: Track, progress: ProgressCallback) -> ParsedCues:
+def _read_cues(video: OpenVideo, track: Track, progress: ProgressCallback) -> ParsedCues:
     """The cues of a track in the order of the file."""
     cues: list[Cue] = []
     dialogue_lines: list[str] = []
     notes: list[str] = []
-    with open_container(video) as container:
-        for packet in _packets(container, track.index, progress, notes):
-            start_s = float(packet.pts * packet.time_base) - origin_s(container)
-            end_s = start_s + float((packet.duration or 0) * packet.time_base)
-            if track.codec in ("ass", "ssa"):
-                dialogue_lines.append(_dialogue_line(bytes(packet), start_s, end_s))
-            elif track.codec == "unknown":
-                cues += _parse_unknown(bytes(packet), track, video)
-            else:
-                text = _packet_text(packet, track.codec)
-                cues += split_voices(Cue(start_s=start_s, end_s=end_s, text=text))
+    for packet, start_s in _packets(video, track.index, progress, notes):
+        end_s = start_s + float((packet.duration or 0) * packet.time_base)
+        if track.codec in ("ass", "ssa"):
+            dialogue_lines.append(_dialogue_line(bytes(packet), start_s, end_s))
+        elif track.codec == "unknown":
+            cues += _parse_unknown(bytes(packet), track, video.path)
+        else:
+            text = _packet_text(packet, track.codec)
+            cues += split_voices(Cue(start_s=start_s, end_s=end_s, text=text))
     if dialogue_lines:
         parsed = parse_substation("\n".join(dialogue_lines))
         return ParsedCues(format=track.codec, cues=parsed.cues, notes=(*notes, *parsed.notes))
@@ -175,39 +177,35 @@ def _read_cues(video: Path, track: Track, progress: ProgressCallback) -> ParsedC
 
 
 def _packets(
-    container: Any, index: int, progress: ProgressCallback, notes: list[str]
-) -> Iterator[Any]:
-    """The packets of one stream; where the file breaks off, a note says so."""
-    stream = container.streams[index]
-    for other in container.streams:
-        if other.index != index:
-            other.discard = Discard.all
-    total_s = float(container.duration or 0) / av.time_base
+    video: OpenVideo, index: int, progress: ProgressCallback, notes: list[str]
+) -> Iterator[tuple[Any, float]]:
+    """The packets of one stream with their times; if the file breaks off, a note says so."""
+    total_s = video.file_length_s
     try:
-        for packet in container.demux(stream):
+        for packet in video.packets(index):
             if packet.pts is None or not packet.size:
                 continue
-            done_s = float(packet.pts * packet.time_base) - origin_s(container)
-            progress(Progress(stage=_STAGE, done=min(done_s, total_s), total=total_s))
-            yield packet
+            start_s = float(packet.pts * packet.time_base) - video.origin_s
+            progress(Progress(stage=_STAGE, done=min(start_s, total_s), total=total_s))
+            yield packet, start_s
     except av.FFmpegError:
         notes.append("the file breaks off inside the subtitle track; what comes before was read")
     progress(Progress(stage=_STAGE, done=total_s, total=total_s))
 
 
 def _parse_unknown(data: bytes, track: Track, video: Path) -> list[Cue]:
-    """A packet that FFmpeg has no decoder for: TTML inside MP4 is a document of its own."""
+    """A packet that FFmpeg cannot decode; TTML in MP4 is one, and each packet a whole document."""
     text = data.decode("utf-8", errors="replace")
     if not re.search(r"<(?:\w+:)?tt[\s>]", text[:4096]):
         raise InputError(
-            f"{track} is of a kind that cannot be decoded; give a subtitle file with --subtitles",
+            f"{track} cannot be decoded; give a subtitle file with --subtitles",
             video,
         )
     return parse_ttml(text, video)
 
 
 def _dialogue_line(data: bytes, start_s: float, end_s: float) -> str:
-    """A line of an ASS file from a packet: `order, layer, style, name, …, text` without times."""
+    """A line of an ASS file from a packet: `order, layer, style, …, text`, without times."""
     fields = data.decode("utf-8", errors="replace").replace("\n", "\\N").split(",", 2)
     layer, rest = (fields[1], fields[2]) if len(fields) == 3 else ("0", ",,0,0,0,,")
     return f"Dialogue: {layer},{_ass_time(start_s)},{_ass_time(end_s)},{rest}"
@@ -224,7 +222,7 @@ def _packet_text(packet: Any, codec: str) -> str:
     """The text of one packet, with its markup."""
     data = bytes(packet)
     if codec == "webvtt":
-        # FFmpeg's decoder drops the voices; the packet is the cue's text, in boxes inside MP4.
+        # FFmpeg's decoder would drop the speakers. The packet is the cue's text; in MP4, in boxes.
         is_boxed = data[4:8] in (b"vttc", b"vtte", b"vttx")
         return (_payload(data) if is_boxed else data).decode("utf-8", errors="replace")
     if codec in ("srt", "subrip", "text"):
@@ -250,3 +248,35 @@ def _payload(data: bytes) -> bytes:
             texts.append(content)
         position += max(size, 8)
     return b"\n".join(texts)
+
+
+# ISO 639-1, then the codes of ISO 639-2 (both where they differ), then the English name.
+_TABLE = """
+    af afr Afrikaans; ar ara Arabic; bg bul Bulgarian; bn ben Bengali; bs bos Bosnian; ca cat
+    Catalan; cs cze ces Czech; cy wel cym Welsh; da dan Danish; de ger deu German; el gre ell
+    Greek; en eng English; es spa Spanish; et est Estonian; eu baq eus Basque; fa per fas Persian;
+    fi fin Finnish; fr fre fra French; ga gle Irish; gl glg Galician; he heb Hebrew; hi hin Hindi;
+    hr hrv Croatian; hu hun Hungarian; hy arm hye Armenian; id ind Indonesian; is ice isl
+    Icelandic; it ita Italian; ja jpn Japanese; ka geo kat Georgian; ko kor Korean; la lat Latin;
+    lt lit Lithuanian; lv lav Latvian; mk mac mkd Macedonian; ms may msa Malay; nl dut nld Dutch;
+    no nor Norwegian; nb nob Bokmål; nn nno Nynorsk; pl pol Polish; pt por Portuguese; ro rum ron
+    Romanian; ru rus Russian; sk slo slk Slovak; sl slv Slovenian; sq alb sqi Albanian; sr srp
+    Serbian; sv swe Swedish; ta tam Tamil; te tel Telugu; th tha Thai; tl tgl Tagalog; tr tur
+    Turkish; uk ukr Ukrainian; ur urd Urdu; vi vie Vietnamese; yi yid Yiddish; zh chi zho Chinese
+"""
+_ROWS = [row.split() for row in _TABLE.split(";")]
+_CODES = {name.casefold(): row[0] for row in _ROWS for name in row}
+_NAMES = {row[0]: row[-1] for row in _ROWS}
+
+
+def language_code(text: str | None) -> str | None:
+    """The two-letter code of `en`, `eng`, `en-US` or `English`; None for `und` or unknown words."""
+    if not text:
+        return None
+    word = text.strip().casefold().replace("_", "-").split("-")[0]
+    return _CODES.get(word)
+
+
+def language_name(code: str | None) -> str:
+    """The English name of a two-letter code."""
+    return _NAMES.get(code or "", "unknown language")

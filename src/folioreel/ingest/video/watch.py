@@ -1,8 +1,8 @@
-"""Some frames of each shot, shown to a network while the decoder goes on (paper, section 4.2).
+"""Feature vectors of shots: a few frames of each, encoded while the decoder goes on (section 4.2).
 
-Where a shot ends is known a little after it has ended, so that evenly spread frames of the running
-shot are kept, made small, and three of them handed on when it is over. Which network looks is for
-the caller to say.
+A cut is recognised only a few frames after it. So evenly spaced frames of the current shot are kept
+at the encoder's size, and three of them are encoded once the shot has ended. Which network encodes
+them is up to the caller.
 """
 
 from __future__ import annotations
@@ -19,40 +19,48 @@ from numpy.typing import NDArray
 from folioreel.types import Shot, ShotFeatures
 
 FRAMES_A_SHOT = 3
+"""One near the beginning, one in the middle, one near the end. Part of the cache key."""
 WIDEST = 16 / 9
-"""Of pictures that are wider, or narrower than its inverse, the middle is seen."""
-_CLOSEST_S = 0.25  # below the shortest shot, so that each has a frame
+"""Wider frames lose their sides, and frames narrower than the inverse lose top and bottom.
+
+Encoders take squares. A frame of 16:9 fits into one whole and bears the distortion; squeezing
+2.39:1 as well would make everybody thin.
+"""
+_CLOSEST_S = 0.25
+"""Between two kept frames. Shorter than the shortest shot (0.3 s), so that each shot has one."""
 _MOST_KEPT = 6
-_BATCH = 8
+"""Frames of the current shot in memory: twice what is encoded, so that thinning leaves enough."""
+_BATCH_SIZE = 8
 _MOST_WAITING = 3
+"""Batches that may queue for the encoder before the decoder has to wait; bounds the memory."""
 
 Picture = NDArray[np.uint8]
 """(size_px, size_px, 3), RGB."""
 
 
 class FrameEncoder(Protocol):
-    """What turns pictures into vectors, such as `models.frame_features.FrameFeatures`."""
+    """Turns frames into vectors, like `models.frame_features.FrameFeatures`."""
 
     name: str
     size_px: int
     fingerprint: str
 
     def encode(self, frames: NDArray[np.uint8]) -> dict[str, NDArray[np.float32]]:
-        """The vectors of some pictures (N, size_px, size_px, 3), by kind: (N, units)."""
+        """The vectors of some frames (N, size_px, size_px, 3), by kind: (N, units)."""
 
 
 class ShotWatcher:
-    """Looks at a film as it is decoded; without an encoder it does nothing."""
+    """Encodes frames of each shot in a thread of its own; without an encoder it does nothing."""
 
     def __init__(self, encoder: FrameEncoder | None) -> None:
         self._encoder = encoder
         self._pool = ThreadPoolExecutor(1)
-        self._running = _RunningShot()
+        self._shot = _CurrentShot()
         self._reformatter = VideoReformatter()
         self._batch: list[Picture] = []
         self._times: list[float] = []
         self._waiting: deque[Future[dict[str, NDArray[np.float32]]]] = deque()
-        self._seen: list[dict[str, NDArray[np.float16]]] = []
+        self._encoded: list[dict[str, NDArray[np.float16]]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -61,21 +69,20 @@ class ShotWatcher:
         self._pool.shutdown(cancel_futures=True)
 
     def look(self, time_s: float, frame: Any, pixel_shape: float, cut_s: float) -> None:
-        """Take the next frame; `cut_s` is when the last shot that is known began."""
+        """Take the next frame; `cut_s` is the latest cut known so far."""
         if self._encoder is None:
             return
-        for chosen_s, picture in self._running.cut(cut_s):
+        for chosen_s, picture in self._shot.cut(cut_s):
             self._add(chosen_s, picture)
-        if self._running.wants(time_s):
+        if self._shot.wants(time_s):
             size_px = self._encoder.size_px
-            picture = squeeze(frame, size_px, pixel_shape, self._reformatter)
-            self._running.keep(time_s, picture)
+            self._shot.keep(time_s, to_square(frame, size_px, pixel_shape, self._reformatter))
 
     def finish(self, shots: Sequence[Shot]) -> ShotFeatures | None:
         """The mean vectors of each shot."""
         if self._encoder is None:
             return None
-        for chosen_s, picture in self._running.cut(float("inf")):
+        for chosen_s, picture in self._shot.cut(float("inf")):
             self._add(chosen_s, picture)
         self._send()
         while self._waiting:
@@ -83,8 +90,8 @@ class ShotWatcher:
         starts = [shot.start_s for shot in shots]
         owners = np.searchsorted(starts, self._times, side="right") - 1
         vectors = {
-            kind: _mean_rows(np.concatenate([seen[kind] for seen in self._seen]), owners, shots)
-            for kind in (self._seen[0] if self._seen else ())
+            kind: _mean_rows(np.concatenate([rows[kind] for rows in self._encoded]), owners, shots)
+            for kind in (self._encoded[0] if self._encoded else ())
         }
         return ShotFeatures(
             network=self._encoder.name, fingerprint=self._encoder.fingerprint, vectors=vectors
@@ -93,11 +100,11 @@ class ShotWatcher:
     def _add(self, time_s: float, picture: Picture) -> None:
         self._times.append(time_s)
         self._batch.append(picture)
-        if len(self._batch) == _BATCH:
+        if len(self._batch) == _BATCH_SIZE:
             self._send()
 
     def _send(self) -> None:
-        """Hand the batch to the network; wait where it lags behind the decoder."""
+        """Hand the batch to the encoder; wait where it lags behind the decoder."""
         if self._batch and self._encoder is not None:
             frames = np.stack(self._batch)
             self._waiting.append(self._pool.submit(self._encoder.encode, frames))
@@ -107,41 +114,44 @@ class ShotWatcher:
 
     def _collect(self) -> None:
         found = self._waiting.popleft().result()
-        self._seen.append({kind: rows.astype(np.float16) for kind, rows in found.items()})
+        self._encoded.append({kind: rows.astype(np.float16) for kind, rows in found.items()})
 
 
-class _RunningShot:
-    """Evenly spread frames of the shot that runs: at most `_MOST_KEPT`, however long it is."""
+class _CurrentShot:
+    """Evenly spaced frames of the shot being read: at most `_MOST_KEPT`, however long it is."""
 
     def __init__(self) -> None:
         self._kept: list[tuple[float, Picture]] = []
         self._gap_s = _CLOSEST_S
-        self._begun_s = 0.0
+        self._start_s = 0.0
 
     def wants(self, time_s: float) -> bool:
-        """Whether the frame of a time is far enough from the last one that was kept."""
+        """Whether a frame at this time is far enough from the last one kept."""
         return not self._kept or time_s - self._kept[-1][0] >= self._gap_s
 
     def keep(self, time_s: float, picture: Picture) -> None:
-        """Keep a frame; where there are too many, every second one goes."""
+        """Keep a frame; once there are too many, drop every second one and double the gap."""
         self._kept.append((time_s, picture))
         if len(self._kept) > _MOST_KEPT:
             self._kept = self._kept[::2]
             self._gap_s *= 2
 
     def cut(self, cut_s: float) -> list[tuple[float, Picture]]:
-        """If a shot began at a time that is new: some frames of the one before."""
-        if cut_s <= self._begun_s:
+        """If this cut is new, end the shot before it and choose its frames."""
+        if cut_s <= self._start_s:
             return []
-        over = [kept for kept in self._kept if kept[0] < cut_s]
+        ended = [kept for kept in self._kept if kept[0] < cut_s]
         self._kept = [kept for kept in self._kept if kept[0] >= cut_s]
-        self._gap_s, self._begun_s = _CLOSEST_S, cut_s
-        count = min(FRAMES_A_SHOT, len(over))
-        return [over[(2 * k + 1) * len(over) // (2 * count)] for k in range(count)]
+        self._gap_s, self._start_s = _CLOSEST_S, cut_s
+        count = min(FRAMES_A_SHOT, len(ended))
+        # The middles of `count` equal parts.
+        return [ended[(2 * k + 1) * len(ended) // (2 * count)] for k in range(count)]
 
 
-def squeeze(frame: Any, size_px: int, pixel_shape: float, reformatter: VideoReformatter) -> Picture:
-    """A frame as a square, upright; what is wider than `WIDEST` loses its sides."""
+def to_square(
+    frame: Any, size_px: int, pixel_shape: float, reformatter: VideoReformatter
+) -> Picture:
+    """A frame as an upright square; what is wider than `WIDEST` loses its sides."""
     shape = frame.width * pixel_shape / frame.height
     width = max(size_px, round(size_px * shape / WIDEST))
     height = max(size_px, round(size_px / shape / WIDEST))

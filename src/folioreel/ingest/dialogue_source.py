@@ -1,0 +1,219 @@
+"""Where the words of a film come from: a text track, a subtitle file, or nowhere.
+
+Without a wish of the user, `find_dialogue` takes the first that there is:
+
+1. the best text track of the video, unless all of them are forced or commentaries
+2. a subtitle file beside the video (`film.srt`, `film.en.srt`, `film.en.sdh.srt`)
+3. any text track that has cues
+
+A new source, such as recognised speech or bitmap subtitles, belongs in that order.
+`check_times` then compares the times of the cues with the length of the video.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from folioreel.errors import InputError
+from folioreel.ingest.source import describe_bitmap_subtitles
+from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
+from folioreel.ingest.video.container import OpenVideo
+from folioreel.ingest.video.tracks import (
+    Track,
+    choose_track,
+    language_code,
+    list_tracks,
+    read_track,
+)
+from folioreel.progress import ProgressCallback
+from folioreel.times import format_clock
+
+# Formats that subtitle files beside a video come in, the most reliable first.
+_SIDECAR_SUFFIXES = (
+    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv",
+)  # fmt: skip
+_MARKS = {"sdh": "sdh", "cc": "sdh", "hi": "sdh", "forced": "forced", "foreign": "forced"}
+
+# Frame rates that subtitles were made for, and the faster ones that a film may run at. The time
+# of the last cue cannot tell 23.976 from 24.
+_SLOWER_RATES = (
+    (24000 / 1001, "23.976 or 24", 25.0),
+    (24000 / 1001, "23.976", 24.0),
+    (30000 / 1001, "29.97", 30.0),
+    (25.0, "25", 30000 / 1001),
+)
+_RETIME = "re-time them with ffsubsync or Subtitle Edit"
+# In a clip below five minutes, speech may fill any part; how much it covers tells nothing.
+_CLIP_S = 300.0
+# A film with no word in its first quarter of an hour is rare enough to mention.
+_LATE_START_S = 900.0
+
+
+def find_dialogue(
+    video: OpenVideo, wanted: Path | int | str | None, progress: ProgressCallback | None
+) -> tuple[Dialogue | None, list[str]]:
+    """The dialogue of a film, and notes for the user on where it comes from.
+
+    Args:
+        video: The open video.
+        wanted: A subtitle file, the number of a track, a language, or `none`; see `load_film`.
+        progress: Called while a track is read.
+    """
+    if isinstance(wanted, str) and wanted.strip().casefold() == "none":
+        return None, ["no subtitles, as requested: the film has only silent moments"]
+    if isinstance(wanted, Path) or (isinstance(wanted, str) and _is_file_name(wanted)):
+        return _with_notes(read_subtitles(Path(wanted), video.frame_rate), f"subtitles: {wanted}")
+    tracks = list_tracks(video)
+    if wanted is not None:
+        track, note = choose_track(tracks, video.path, wanted)
+        return _with_notes(read_track(video, track, progress), note)
+    sidecar = find_sidecar(video.path)
+    has_full_track = any(t.is_text and not t.forced and not t.commentary for t in tracks)
+    if not has_full_track and sidecar is not None:
+        reason = "no track of the video has the full dialogue" if tracks else "the video has none"
+        note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
+        return _with_notes(read_subtitles(sidecar, video.frame_rate), note)
+    if not tracks:
+        return None, ["no subtitles in the video or beside it: the film has only silent moments"]
+    return _first_with_cues(video, tracks, progress)
+
+
+def _first_with_cues(
+    video: OpenVideo, tracks: Sequence[Track], progress: ProgressCallback | None
+) -> tuple[Dialogue | None, list[str]]:
+    """The best track that has any cues."""
+    track, note = choose_track(tracks, video.path)
+    others = [other for other in tracks if other is not track and other.is_text]
+    try:
+        return _with_notes(read_track(video, track, progress), note)
+    except InputError:
+        if not others:
+            raise
+    dialogue, notes = _first_with_cues(video, others, progress)
+    return dialogue, [*notes, f"{track} has no cues"]
+
+
+def _with_notes(dialogue: Dialogue, note: str) -> tuple[Dialogue, list[str]]:
+    silent = [] if dialogue.subtitles else ["the subtitles contain no speech"]
+    return dialogue, [note, *silent, *dialogue.notes]
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether what the user asked for is a path, not a language or a number."""
+    path = Path(text)
+    return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text
+
+
+def find_sidecar(video: Path) -> Path | None:
+    """The best text subtitle file in the video's folder that has the video's name, or None.
+
+    The full dialogue comes before forced subtitles, English or no language before other languages,
+    and no SDH if there is a choice.
+    """
+    ranked = []
+    try:
+        beside = sorted(video.parent.iterdir())
+    except OSError:
+        return None  # a folder that may be entered but not listed
+    for path in beside:
+        rank = _rank_sidecar(path, video)
+        if rank is not None and path.is_file() and not _is_bitmap(path):
+            ranked.append((rank, path))
+    return min(ranked)[1] if ranked else None
+
+
+def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | None:
+    """Smaller is better; None for a file that does not belong to the video."""
+    suffix = path.suffix.lower()
+    if suffix not in _SIDECAR_SUFFIXES or not path.name.startswith(video.stem):
+        return None
+    between = path.name[len(video.stem) : -len(suffix)]
+    if between and between[0] not in "._- ":
+        return None
+    words = [word for word in re.split(r"[._\s-]+", between.casefold()) if word]
+    marks = [_MARKS[word] for word in words if word in _MARKS]
+    languages = {code for word in words if word not in _MARKS and (code := language_code(word))}
+    # One unknown word may be a release name. With more, it is another film's file.
+    if len(words) > len(languages) + len(marks) + 1:
+        return None
+    is_foreign = bool(languages) and "en" not in languages
+    return "forced" in marks, is_foreign, "sdh" in marks, _SIDECAR_SUFFIXES.index(suffix)
+
+
+def _is_bitmap(path: Path) -> bool:
+    """Whether a file holds pictures of text, or may not be read."""
+    try:
+        with path.open("rb") as file:
+            return describe_bitmap_subtitles(file.read(64)) is not None
+    except OSError:
+        return True
+
+
+def check_times(
+    first_s: float, last_s: float, duration_s: float, frame_rate: float | None
+) -> Iterator[str]:
+    """Notes about subtitles whose times do not fit the video, most telling first.
+
+    Args:
+        first_s: When the first cue begins.
+        last_s: When the last cue ends.
+        duration_s: The length of the video; 0 if unknown.
+        frame_rate: The frame rate of the video, if known.
+    """
+    if duration_s <= 0:
+        return
+    # Last cues often stay up a little too long; a wrong frame rate shows by minutes, or, for 24
+    # against 23.976, by a thousandth of the film: twice this.
+    tolerance_s = max(2.0, 0.0005 * duration_s)
+    if first_s >= duration_s:
+        yield _explain_outside(first_s, last_s, duration_s)
+    elif last_s > duration_s + tolerance_s:
+        yield _explain_long(last_s, duration_s, frame_rate)
+    elif duration_s >= _CLIP_S:
+        yield from _explain_short(first_s, last_s, duration_s)
+
+
+def _explain_outside(first_s: float, last_s: float, duration_s: float) -> str:
+    """All cues come after the end of the film."""
+    # Broadcasters start the clock of a programme at a full hour, mostly 10:00:00.
+    hours, rest_s = divmod(first_s, 3600.0)
+    if hours and rest_s < _LATE_START_S and last_s - first_s + rest_s <= duration_s + 2.0:
+        return (
+            f"the subtitles begin at {format_clock(first_s)}, on a broadcast clock; subtract "
+            f"{hours:.0f} h from their times with Subtitle Edit"
+        )
+    return (
+        f"the subtitles begin at {format_clock(first_s)}, after the film's end at {format_clock(duration_s)}; "
+        "they belong to another film or another part of it"
+    )
+
+
+def _explain_long(last_s: float, duration_s: float, frame_rate: float | None) -> str:
+    """The last cue comes after the end of the film."""
+    over = f"the subtitles run until {format_clock(last_s)}, past the film's end at {format_clock(duration_s)}"
+    for slower, words, runs_at in _SLOWER_RATES:
+        is_rate = frame_rate is None or abs(runs_at - frame_rate) < 0.01
+        # At the right rate, the last word is spoken in the last fifth of the film.
+        if is_rate and 0.8 * duration_s <= last_s * slower / runs_at <= duration_s:
+            return (
+                f"{over}; they were probably timed for {words} frames per second while the film "
+                f"runs at {runs_at:.5g}, or they begin late: {_RETIME}"
+            )
+    return f"{over}; they are probably for another cut, or begin late: {_RETIME}, or find others"
+
+
+def _explain_short(first_s: float, last_s: float, duration_s: float) -> Iterator[str]:
+    """The subtitles cover too little of the film, or begin late."""
+    # Credits and a silent ending take less than a quarter of a film.
+    if last_s < 0.75 * duration_s:
+        yield (
+            f"the subtitles end at {format_clock(last_s)} of {format_clock(duration_s)}; they are probably for "
+            f"one part of the film or a shorter cut: find the full ones, or {_RETIME}"
+        )
+    if first_s > max(_LATE_START_S, 0.15 * duration_s):
+        yield (
+            f"the first subtitle comes at {format_clock(first_s)}; if somebody speaks before it, they "
+            f"are late: {_RETIME}"
+        )
