@@ -28,7 +28,7 @@ from folioreel.ingest.video.tracks import (
     read_track,
 )
 from folioreel.progress import ProgressCallback
-from folioreel.times import format_clock
+from folioreel.times import format_clock as clock
 
 # Formats that subtitle files beside a video come in, the most reliable first.
 _SIDECAR_SUFFIXES = (
@@ -181,18 +181,18 @@ def _explain_outside(first_s: float, last_s: float, duration_s: float) -> str:
     hours, rest_s = divmod(first_s, 3600.0)
     if hours and rest_s < _LATE_START_S and last_s - first_s + rest_s <= duration_s + 2.0:
         return (
-            f"the subtitles begin at {format_clock(first_s)}, on a broadcast clock; subtract "
+            f"the subtitles begin at {clock(first_s)}, on a broadcast clock; subtract "
             f"{hours:.0f} h from their times with Subtitle Edit"
         )
     return (
-        f"the subtitles begin at {format_clock(first_s)}, after the film's end at {format_clock(duration_s)}; "
+        f"the subtitles begin at {clock(first_s)}, after the film's end at {clock(duration_s)}; "
         "they belong to another film or another part of it"
     )
 
 
 def _explain_long(last_s: float, duration_s: float, frame_rate: float | None) -> str:
     """The last cue comes after the end of the film."""
-    over = f"the subtitles run until {format_clock(last_s)}, past the film's end at {format_clock(duration_s)}"
+    over = f"the subtitles run until {clock(last_s)}, past the film's end at {clock(duration_s)}"
     for slower, words, runs_at in _SLOWER_RATES:
         is_rate = frame_rate is None or abs(runs_at - frame_rate) < 0.01
         # At the right rate, the last word is spoken in the last fifth of the film.
@@ -209,11 +209,11 @@ def _explain_short(first_s: float, last_s: float, duration_s: float) -> Iterator
     # Credits and a silent ending take less than a quarter of a film.
     if last_s < 0.75 * duration_s:
         yield (
-            f"the subtitles end at {format_clock(last_s)} of {format_clock(duration_s)}; they are probably for "
+            f"the subtitles end at {clock(last_s)} of {clock(duration_s)}; they are probably for "
             f"one part of the film or a shorter cut: find the full ones, or {_RETIME}"
         )
     if first_s > max(_LATE_START_S, 0.15 * duration_s):
         yield (
-            f"the first subtitle comes at {format_clock(first_s)}; if somebody speaks before it, they "
+            f"the first subtitle comes at {clock(first_s)}; if somebody speaks before it, they "
             f"are late: {_RETIME}"
         )
