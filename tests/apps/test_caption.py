@@ -150,7 +150,7 @@ def test_a_drawn_picture_from_pixels_to_page(books, picture, tmp_path):
     assert len(story.caption.split()) > 2
     assert len(story.passages) == 1
     problems = {failure.path: failure.problem for failure in telling.failures}
-    assert "no picture" in problems[str(tmp_path / "notes.jpg")]
+    assert "not a readable picture" in problems[str(tmp_path / "notes.jpg")]
     assert "broken.epub" in problems
     write_gallery(telling, tmp_path / "out" / "page.html", title="<b>")
     page = (tmp_path / "out" / "page.html").read_text(encoding="utf-8")

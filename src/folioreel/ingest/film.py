@@ -102,7 +102,7 @@ def watch_film(
         scan = scan_video(video, detector, encoder, progress)
     if scan.shots != film.shots:
         raise InputError(
-            f"the {detector} detector finds other shots in it than the film has; load the film again",
+            f"the {detector} detector finds other shots than the film has; load the film again",
             film.video,
         )
     if film.sha256 is not None:
