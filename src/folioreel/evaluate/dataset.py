@@ -43,7 +43,7 @@ from folioreel.evaluate.judged_tables import (
 from folioreel.files import write_text
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
-from folioreel.ingest.video.scan_cache import recall_features
+from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
 from folioreel.types import Film, Shot, Subtitle
@@ -122,7 +122,9 @@ def load_pair_film(
     """
     if pair.film_name == FILM_JSON:
         return recall_features(read_film_json(pair.film), encoder)
-    return load_film(pair.film, pair.subtitles, shots, progress=progress, encoder=encoder)
+    return load_film(
+        pair.film, subtitles=pair.subtitles, shots=shots, progress=progress, encoder=encoder
+    )
 
 
 def write_film_json(film: Film, path: Path) -> None:
