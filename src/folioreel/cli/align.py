@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from folioreel.cli.options import (
     FILE,
-    encoder_option,
     engine_option,
     force_option,
     json_option,
-    no_pictures_option,
+    method_options,
     no_shots_option,
     out_option,
-    preset_option,
     subtitles_option,
     workers_option,
 )
@@ -26,6 +24,7 @@ from folioreel.cli.output import (
     resumable,
     show_json,
     show_line,
+    show_note,
     show_notes,
     show_rows,
     show_table,
@@ -34,8 +33,6 @@ from folioreel.cli.output import (
 from folioreel.errors import WorkError
 
 if TYPE_CHECKING:
-    from folioreel.engines.batch import EngineName
-    from folioreel.ingest.video.shot_detectors import DetectorName
     from folioreel.types import Alignment
 
 
@@ -43,10 +40,7 @@ if TYPE_CHECKING:
 @click.argument("book", type=FILE)
 @click.argument("film", type=FILE)
 @subtitles_option
-@preset_option
-@encoder_option
-@no_shots_option
-@no_pictures_option
+@method_options
 @click.option(
     "--detector",
     type=click.Choice(["adaptive", "transnetv2"]),
@@ -58,17 +52,7 @@ if TYPE_CHECKING:
 @force_option
 @json_option
 def align(
-    book: Path,
-    film: Path,
-    subtitles: str | None,
-    preset: str,
-    encoder: str | None,
-    no_shots: bool,
-    no_pictures: bool,
-    detector: DetectorName,
-    out: Path | None,
-    force: bool,
-    as_json: bool,
+    book: Path, film: Path, out: Path | None, force: bool, as_json: bool, **settings: Any
 ) -> None:
     """Align a film with its book.
 
@@ -87,17 +71,7 @@ def align(
     if out is not None:
         check_folder(out, force=force)
     with ProgressBars() as progress:
-        alignment = align_files(
-            book,
-            film,
-            preset=preset,
-            encoder=encoder,
-            subtitles=subtitles,
-            shots=not no_shots,
-            pictures=not no_pictures,
-            detector=detector,
-            progress=progress,
-        )
+        alignment = align_files(book, film, progress=progress, **settings)
         show_notes(book, alignment.book.notes)
         show_notes(film, alignment.film.notes)
         files = write_results(alignment, out, progress) if out is not None else []
@@ -107,26 +81,12 @@ def align(
 @click.command("align-many")
 @click.argument("table", type=FILE)
 @out_option("Folder for the results, with a subfolder for each pair.", required=True)
-@preset_option
-@encoder_option
-@no_shots_option
-@no_pictures_option
+@method_options
 @engine_option
 @workers_option
 @force_option
 @json_option
-def align_many(
-    table: Path,
-    out: Path,
-    preset: str,
-    encoder: str | None,
-    no_shots: bool,
-    no_pictures: bool,
-    engine: EngineName,
-    workers: int | None,
-    force: bool,
-    as_json: bool,
-) -> None:
+def align_many(table: Path, out: Path, as_json: bool, **settings: Any) -> None:
     """Align many films with their books.
 
     TABLE is a CSV file with the columns book and film. A pair that fails does not stop the others,
@@ -136,19 +96,11 @@ def align_many(
     folioreel align-many pairs.csv --out results
     folioreel align-many pairs.csv --out results --engine ray --workers 64
     """
-    from folioreel.apps import align_many as many
+    from folioreel.apps import align_many as app
 
-    config = many.ManyConfig(
-        preset=preset,
-        encoder=encoder,
-        shots=not no_shots,
-        pictures=not no_pictures,
-        engine=engine,
-        workers=workers,
-        force=force,
-    )
+    config = app.ManyConfig(**settings)
     with resumable("the pairs aligned so far"), ProgressBars() as progress:
-        results = many.align_many(table, out, config, progress)
+        results = app.align_many(table, out, config, progress)
     failed = [result for result in results if result.status == "failed"]
     rows = [asdict(result) for result in results]
     if not as_json:
@@ -156,7 +108,7 @@ def align_many(
     show_rows(rows, as_json=as_json)
     if failed:
         for result in failed:
-            click.echo(f"{result.name}: {result.reason}", err=True)
+            show_note(f"{result.name}: {result.reason}")
         raise WorkError(f"{len(failed)} of {len(results)} pairs failed; the others are in {out}")
 
 
@@ -189,7 +141,7 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
 @click.argument("files", type=FILE, nargs=-1, required=True)
 @no_shots_option
 @json_option
-def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
+def inspect(files: tuple[Path, ...], shots: bool, as_json: bool) -> None:
     """Count the sentences, words and shots of books and films.
 
     Prints the rows of the paper's dataset table.
@@ -201,7 +153,7 @@ def inspect(files: tuple[Path, ...], no_shots: bool, as_json: bool) -> None:
     from folioreel.evaluate.statistics import inspect_file
 
     with ProgressBars() as progress:
-        rows = [inspect_file(path, shots=not no_shots, progress=progress) for path in files]
+        rows = [inspect_file(path, shots=shots, progress=progress) for path in files]
     if as_json:
         show_json(rows)
         return

@@ -46,6 +46,17 @@ def make_encoder_option(help_text: str, **settings: Any) -> Callable[[FC], FC]:
     return click.option("--encoder", metavar="NAME|FOLDER", help=help_text, **settings)
 
 
+def _switch_off(name: str, help_text: str) -> Callable[[FC], FC]:
+    """`--no-NAME`, for what is done unless the user declines: the value is True without it."""
+    return click.option(
+        f"--no-{name}",
+        name,
+        is_flag=True,
+        callback=lambda context, option, given: not given,
+        help=help_text,
+    )
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite existing results.")
 preset_option = click.option(
@@ -63,11 +74,13 @@ subtitles_option = click.option(
     metavar="FILE|TRACK|LANGUAGE",
     help="Subtitles to use: a file, or a track of the video by number or language.",
 )
-no_shots_option = click.option(
-    "--no-shots", is_flag=True, help="Do not decode the video; use the dialogue only."
-)
-no_pictures_option = click.option(
-    "--no-pictures", is_flag=True, help="Find the shots, but ignore what they show."
+no_shots_option = _switch_off("shots", "Do not decode the video; use the dialogue only.")
+# The names of the parameters are those of `folioreel.align`, which is called with them.
+method_options = join_options(
+    preset_option,
+    encoder_option,
+    no_shots_option,
+    _switch_off("pictures", "Find the shots, but ignore what they show."),
 )
 shortlist_option = click.option(
     "--shortlist",
