@@ -13,13 +13,12 @@ from typing import Any
 import click
 
 from folioreel import __version__
+from folioreel.cli import options, output
 from folioreel.cli.align import align, align_many, demo, inspect
 from folioreel.cli.books import borrow, caption, retrieve
 from folioreel.cli.corpus import corpus
 from folioreel.cli.describe import describe
 from folioreel.cli.evaluate import evaluate
-from folioreel.cli.options import CommandGroup
-from folioreel.cli.output import Notices, show_error
 from folioreel.cli.train import train
 from folioreel.cli.train_visual import caption as train_caption
 from folioreel.cli.train_visual import visual as train_visual
@@ -27,21 +26,21 @@ from folioreel.cli.view import view
 from folioreel.errors import FolioReelError
 
 
-class _Main(CommandGroup):
+class _Main(options.CommandGroup):
     """Turns our errors into one line on stderr and exit code 1; click exits with 2 on misuse."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        logging.getLogger("folioreel").handlers = [Notices(logging.WARNING)]
+        logging.getLogger("folioreel").handlers = [output.Notices(logging.WARNING)]
         try:
             return super().invoke(ctx)
         except FolioReelError as error:
-            show_error(str(error))
+            output.show_error(str(error))
         except BrokenPipeError:
             sys.stderr.close()  # nobody reads our output any more, as in `folioreel … | head`
         except OSError as error:
             # Not "[Errno 13] Permission denied: 'x'", as Python would say it.
             where = f"{error.filename}: " if error.filename else ""
-            show_error(f"{where}{error.strerror or error}")
+            output.show_error(f"{where}{error.strerror or error}")
         sys.exit(1)
 
 

@@ -8,28 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import (
-    FILE,
-    engine_option,
-    force_option,
-    json_option,
-    method_options,
-    no_shots_option,
-    out_option,
-    subtitles_option,
-    workers_option,
-)
-from folioreel.cli.output import (
-    ProgressBars,
-    resumable,
-    show_json,
-    show_line,
-    show_note,
-    show_notes,
-    show_rows,
-    show_table,
-    show_written,
-)
+from folioreel.cli import options, output
 from folioreel.errors import WorkError
 
 if TYPE_CHECKING:
@@ -37,10 +16,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("book", type=FILE)
-@click.argument("film", type=FILE)
-@subtitles_option
-@method_options
+@click.argument("book", type=options.FILE)
+@click.argument("film", type=options.FILE)
+@options.subtitles
+@options.method
 @click.option(
     "--detector",
     type=click.Choice(["adaptive", "transnetv2"]),
@@ -48,9 +27,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Shot detector; transnetv2 is better on dissolves (needs folioreel[transnetv2]).",
 )
-@out_option("Folder for the results: web page, picture, JSON, CSV, VTT and SRT.")
-@force_option
-@json_option
+@options.out("Folder for the results: web page, picture, JSON, CSV, VTT and SRT.")
+@options.force
+@options.json
 def align(
     book: Path, film: Path, out: Path | None, force: bool, as_json: bool, **settings: Any
 ) -> None:
@@ -70,22 +49,22 @@ def align(
 
     if out is not None:
         check_folder(out, force=force)
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         alignment = align_files(book, film, progress=progress, **settings)
-        show_notes(book, alignment.book.notes)
-        show_notes(film, alignment.film.notes)
+        output.show_notes(book, alignment.book.notes)
+        output.show_notes(film, alignment.film.notes)
         files = write_results(alignment, out, progress) if out is not None else []
     _show_alignment(alignment, files, as_json=as_json)
 
 
 @click.command("align-many")
-@click.argument("table", type=FILE)
-@out_option("Folder for the results, with a subfolder for each pair.", required=True)
-@method_options
-@engine_option
-@workers_option
-@force_option
-@json_option
+@click.argument("table", type=options.FILE)
+@options.out("Folder for the results, with a subfolder for each pair.", required=True)
+@options.method
+@options.engine
+@options.workers
+@options.force
+@options.json
 def align_many(table: Path, out: Path, as_json: bool, **settings: Any) -> None:
     """Align many films with their books.
 
@@ -99,23 +78,23 @@ def align_many(table: Path, out: Path, as_json: bool, **settings: Any) -> None:
     from folioreel.apps import align_many as app
 
     config = app.ManyConfig(**settings)
-    with resumable("the pairs aligned so far"), ProgressBars() as progress:
+    with output.resumable("the pairs aligned so far"), output.ProgressBars() as progress:
         results = app.align_many(table, out, config, progress)
     failed = [result for result in results if result.status == "failed"]
     rows = [asdict(result) for result in results]
     if not as_json:
         rows = [{name: row[name] for name in row if name != "reason"} for row in rows]
-    show_rows(rows, as_json=as_json)
+    output.show_rows(rows, as_json=as_json)
     if failed:
         for result in failed:
-            show_note(f"{result.name}: {result.reason}")
+            output.show_note(f"{result.name}: {result.reason}")
         raise WorkError(f"{len(failed)} of {len(results)} pairs failed; the others are in {out}")
 
 
 @click.command()
-@out_option("Folder for the results.", default=Path("folioreel-demo"), show_default=True)
-@force_option
-@json_option
+@options.out("Folder for the results.", default=Path("folioreel-demo"), show_default=True)
+@options.force
+@options.json
 def demo(out: Path, force: bool, as_json: bool) -> None:
     """Align the bundled film and book, and score the result.
 
@@ -127,20 +106,20 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
     from folioreel.export.results import check_folder
 
     check_folder(out, force=force)
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         result = run_demo(out, progress)
     if as_json:
-        show_json(result.to_dict())
+        output.show_json(result.to_dict())
         return
     _show_alignment(result.alignment, result.files, as_json=False)
-    show_line("\nagainst the judged lines of the demo:")
-    show_table([asdict(result.scores)])
+    output.show_line("\nagainst the judged lines of the demo:")
+    output.show_table([asdict(result.scores)])
 
 
 @click.command()
-@click.argument("files", type=FILE, nargs=-1, required=True)
-@no_shots_option
-@json_option
+@click.argument("files", type=options.FILE, nargs=-1, required=True)
+@options.no_shots
+@options.json
 def inspect(files: tuple[Path, ...], shots: bool, as_json: bool) -> None:
     """Count the sentences, words and shots of books and films.
 
@@ -152,27 +131,27 @@ def inspect(files: tuple[Path, ...], shots: bool, as_json: bool) -> None:
     """
     from folioreel.evaluate.statistics import inspect_file
 
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         rows = [inspect_file(path, shots=shots, progress=progress) for path in files]
     if as_json:
-        show_json(rows)
+        output.show_json(rows)
         return
     for kind in ("book", "film"):
         table = [
             {k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == kind
         ]
         if table:
-            show_line(f"{kind}s")
-            show_table(table)
+            output.show_line(f"{kind}s")
+            output.show_table(table)
 
 
 def _show_alignment(alignment: Alignment, files: list[Path], *, as_json: bool) -> None:
     if as_json:
         from folioreel.export.alignment_json import alignment_to_dict
 
-        show_json(alignment_to_dict(alignment))
+        output.show_json(alignment_to_dict(alignment))
         return
     from folioreel.export.results import summarize
 
-    show_line(summarize(alignment))
-    show_written(*files)
+    output.show_line(summarize(alignment))
+    output.show_written(*files)

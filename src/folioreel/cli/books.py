@@ -8,30 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import (
-    FILE,
-    books_option,
-    count_option,
-    engine_option,
-    force_option,
-    json_option,
-    make_encoder_option,
-    out_option,
-    shortlist_option,
-    subtitles_option,
-    workers_option,
-)
-from folioreel.cli.output import (
-    ProgressBars,
-    resumable,
-    show_failures,
-    show_json,
-    show_line,
-    show_notes,
-    show_passage,
-    show_table,
-    show_written,
-)
+from folioreel.cli import options, output
 from folioreel.times import format_clock
 
 if TYPE_CHECKING:
@@ -40,17 +17,17 @@ if TYPE_CHECKING:
     from folioreel.apps.retrieve import Retrieval
 
 _KEPT = "the books read so far"
-_library_option = books_option("Folder of books; subfolders and archives are searched, too.")
+_library_option = options.books("Folder of books; subfolders and archives are searched, too.")
 
 
 @click.command()
-@click.argument("film", type=FILE)
+@click.argument("film", type=options.FILE)
 @_library_option
-@subtitles_option
-@shortlist_option
-@engine_option
-@workers_option
-@json_option
+@options.subtitles
+@options.shortlist
+@options.engine
+@options.workers
+@options.json
 def retrieve(
     film: Path, books: Path, subtitles: str | None, as_json: bool, **settings: Any
 ) -> None:
@@ -67,33 +44,33 @@ def retrieve(
     from folioreel.ingest.film import load_film
 
     config = app.RetrieveConfig(**settings)
-    with resumable(_KEPT), ProgressBars() as progress:
+    with output.resumable(_KEPT), output.ProgressBars() as progress:
         read_film = load_film(film, subtitles=subtitles, shots=False)
-        show_notes(film, read_film.notes)
+        output.show_notes(film, read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
     if as_json:
-        show_json([asdict(candidate) for candidate in retrieval.candidates])
+        output.show_json([asdict(candidate) for candidate in retrieval.candidates])
     else:
         _show_retrieval(retrieval)
-    show_failures(retrieval.failures)
+    output.show_failures(retrieval.failures)
 
 
 @click.command()
-@click.argument("film", type=FILE)
+@click.argument("film", type=options.FILE)
 @_library_option
-@subtitles_option
-@shortlist_option
+@options.subtitles
+@options.shortlist
 @click.option(
     "--without",
     multiple=True,
     metavar="PATH",
     help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
-@count_option(20, "Number of passages to show, the best ones.")
+@options.count(20, "Number of passages to show, the best ones.")
 @click.option("--no-pictures", is_flag=True, help="Do not decode the video; use the dialogue only.")
-@engine_option
-@workers_option
-@json_option
+@options.engine
+@options.workers
+@options.json
 def borrow(
     film: Path,
     books: Path,
@@ -117,7 +94,7 @@ def borrow(
 
     aligner = Aligner.load()
     config = app.BorrowConfig(**settings)
-    with resumable(_KEPT), ProgressBars() as progress:
+    with output.resumable(_KEPT), output.ProgressBars() as progress:
         read_film = load_film(
             film,
             subtitles=subtitles,
@@ -125,27 +102,27 @@ def borrow(
             progress=progress,
             encoder=None if no_pictures else aligner.frame_features(),
         )
-        show_notes(film, read_film.notes)
+        output.show_notes(film, read_film.notes)
         borrowing = app.borrow(read_film, books, config, progress, aligner)
     loans = borrowing.best(count)
     if as_json:
-        show_json([asdict(loan) for loan in loans])
+        output.show_json([asdict(loan) for loan in loans])
     else:
         for loan in loans:
             _show_loan(loan)
-    show_failures(borrowing.failures)
+    output.show_failures(borrowing.failures)
 
 
 @click.command()
-@click.argument("images", metavar="[IMAGE]...", nargs=-1, type=FILE)
-@books_option("An indexed corpus, or a folder of books.")
+@click.argument("images", metavar="[IMAGE]...", nargs=-1, type=options.FILE)
+@options.books("An indexed corpus, or a folder of books.")
 @click.option(
     "--caption",
     "text",
     metavar="TEXT",
     help="Use this caption instead of a generated one; IMAGE is then optional.",
 )
-@make_encoder_option("Sentence encoder (default: the one the corpus was indexed with, or student).")
+@options.encoder("Sentence encoder (default: the one the corpus was indexed with, or student).")
 @click.option(
     "--nearest",
     default=10,
@@ -153,16 +130,16 @@ def borrow(
     metavar="N",
     help="Number of nearest sentences to rank by the words they share with the caption.",
 )
-@count_option(1, "Number of passages per image.")
+@options.count(1, "Number of passages per image.")
 @click.option(
     "--style-shift",
     is_flag=True,
     help="Shift caption vectors from the style of captions to the style of the books.",
 )
-@out_option("Also write a web page with the images and passages.", metavar="FILE.html")
-@force_option
-@workers_option
-@json_option
+@options.out("Also write a web page with the images and passages.", metavar="options.FILE.html")
+@options.force
+@options.workers
+@options.json
 def caption(
     images: tuple[Path, ...],
     books: Path,
@@ -193,23 +170,23 @@ def caption(
     config = CaptionConfig(**settings)
     if out is not None:
         check_output_file(out, force=force)
-    with resumable(_KEPT), ProgressBars() as progress:
+    with output.resumable(_KEPT), output.ProgressBars() as progress:
         captions = () if text is None else (text,)
         telling = tell_pictures(images, books, config, progress, captions=captions)
     if out is not None:
         write_gallery(telling, out, force=force)
     if as_json:
-        show_json([story.to_dict() for story in telling.stories])
+        output.show_json([story.to_dict() for story in telling.stories])
     else:
         for story in telling.stories:
             _show_story(story)
         if out is not None:
-            show_written(out)
-    show_failures(telling.failures)
+            output.show_written(out)
+    output.show_failures(telling.failures)
 
 
 def _show_retrieval(retrieval: Retrieval) -> None:
-    show_table(
+    output.show_table(
         [
             {
                 "book": candidate.book,
@@ -223,10 +200,10 @@ def _show_retrieval(retrieval: Retrieval) -> None:
     aligned = f"{len(retrieval.candidates)} of {retrieval.books} books were aligned"
     names = " and ".join(candidate.book for candidate in retrieval.found)
     if names:
-        show_line(f"\nmade from {names} ({aligned})")
+        output.show_line(f"\nmade from {names} ({aligned})")
     else:
         chance = f"{retrieval.candidates[0].p_value:.2g}"
-        show_line(
+        output.show_line(
             "\nthe film's book is probably not in the folder: a wrong book would score as high as "
             f"the best one here with probability {chance} ({aligned})"
         )
@@ -234,19 +211,19 @@ def _show_retrieval(retrieval: Retrieval) -> None:
 
 def _show_loan(loan: Loan) -> None:
     place = ", ".join(filter(None, (loan.book, loan.passage.chapter, loan.passage.place)))
-    show_line(f"{format_clock(loan.start_s)}  {loan.said or '(no dialogue)'}")
-    show_passage(loan.passage.text, "> ")
-    show_line(f"  {place} (score {loan.score:.1f})\n")
+    output.show_line(f"{format_clock(loan.start_s)}  {loan.said or '(no dialogue)'}")
+    output.show_passage(loan.passage.text, "> ")
+    output.show_line(f"  {place} (score {loan.score:.1f})\n")
 
 
 def _show_story(story: Story) -> None:
-    show_line(f"{story.picture}: {story.caption}" if story.picture else story.caption)
+    output.show_line(f"{story.picture}: {story.caption}" if story.picture else story.caption)
     for passage in story.passages:
-        show_line()
-        show_passage(passage.before)
-        show_passage(passage.sentence, "> ")
-        show_passage(passage.after)
+        output.show_line()
+        output.show_passage(passage.before)
+        output.show_passage(passage.sentence, "> ")
+        output.show_passage(passage.after)
         place = ", ".join(filter(None, (passage.path, passage.chapter)))
         figures = f"cosine {passage.similarity:.2f}, precision {passage.precision:.2f}"
-        show_line(f"  ({place}; {figures})")
-    show_line()
+        output.show_line(f"  ({place}; {figures})")
+    output.show_line()

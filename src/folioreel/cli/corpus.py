@@ -8,26 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import (
-    FILE,
-    CommandGroup,
-    count_option,
-    engine_option,
-    json_option,
-    make_encoder_option,
-    out_option,
-    workers_option,
-)
-from folioreel.cli.output import (
-    ProgressBars,
-    resumable,
-    show_figures,
-    show_json,
-    show_line,
-    show_note,
-    show_passage,
-    show_written,
-)
+from folioreel.cli import options, output
 from folioreel.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,10 +25,10 @@ _LEFT_OUT = {
     "held out": "excluded",
     "unreadable": "unreadable",
 }
-_corpus_argument = click.argument("folder", metavar="CORPUS", type=FILE)
+_corpus_argument = click.argument("folder", metavar="CORPUS", type=options.FILE)
 
 
-@click.group(cls=CommandGroup)
+@click.group(cls=options.CommandGroup)
 def corpus() -> None:
     """Build a corpus of many books, and search it.
 
@@ -60,20 +41,20 @@ def corpus() -> None:
 
 
 @corpus.command()
-@click.argument("folder", type=FILE)
-@out_option("The corpus to create or update; not inside FOLDER.", metavar="CORPUS", required=True)
+@click.argument("folder", type=options.FILE)
+@options.out("The corpus to create or update; not inside FOLDER.", metavar="CORPUS", required=True)
 @click.option(
     "--min-words", default=20_000, show_default=True, metavar="N", help="Skip shorter books."
 )
 @click.option(
     "--exclude",
-    type=FILE,
+    type=options.FILE,
     multiple=True,
     metavar="FOLDER",
     help="Skip the books in this folder, such as those of an evaluation. Can be repeated.",
 )
-@workers_option
-@json_option
+@options.workers
+@options.json
 def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
     """Build a corpus from a folder of books.
 
@@ -91,20 +72,20 @@ def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
     config = CorpusConfig(**settings)
     if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"is inside {folder}; choose a folder outside it with --out", out)
-    with resumable("the books read so far"), ProgressBars() as progress:
+    with output.resumable("the books read so far"), output.ProgressBars() as progress:
         report = build_corpus(folder, out, config, progress)
     if as_json:
-        show_json(_report_to_dict(report, out))
+        output.show_json(_report_to_dict(report, out))
     else:
         _show_report(report, out)
 
 
 @corpus.command()
 @_corpus_argument
-@make_encoder_option("Sentence encoder.", default="student", show_default=True)
-@engine_option
-@workers_option
-@json_option
+@options.encoder("Sentence encoder.", default="student", show_default=True)
+@options.engine
+@options.workers
+@options.json
 def index(folder: Path, as_json: bool, **settings: Any) -> None:
     """Make a corpus searchable, or update its index.
 
@@ -118,25 +99,30 @@ def index(folder: Path, as_json: bool, **settings: Any) -> None:
     from folioreel.corpus.index import IndexConfig, index_corpus
 
     config = IndexConfig(**settings)
-    with resumable("the books indexed so far"), ProgressBars() as progress:
+    with output.resumable("the books indexed so far"), output.ProgressBars() as progress:
         report = index_corpus(folder, config, progress)
     if as_json:
-        show_json({"corpus": str(folder), **asdict(report)})
+        output.show_json({"corpus": str(folder), **asdict(report)})
         return
     figures = {"books": report.books, "sentences": report.sentences}
-    show_figures({**figures, "books added": report.added, "books removed": report.removed})
+    output.show_figures({**figures, "books added": report.added, "books removed": report.removed})
     if report.failures:
-        show_line("\nnot indexed:")
+        output.show_line("\nnot indexed:")
         for path, reason in report.failures:
-            show_line(f"  {path}: {reason}")
+            output.show_line(f"  {path}: {reason}")
 
 
 @corpus.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option(
-    "--corpus", "folder", metavar="CORPUS", type=FILE, required=True, help="The corpus to search."
+    "--corpus",
+    "folder",
+    metavar="CORPUS",
+    type=options.FILE,
+    required=True,
+    help="The corpus to search.",
 )
-@count_option(10, "Number of results.")
+@options.count(10, "Number of results.")
 @click.option(
     "--by",
     type=click.Choice(["both", "meaning", "words"]),
@@ -144,7 +130,7 @@ def index(folder: Path, as_json: bool, **settings: Any) -> None:
     show_default=True,
     help="Rank by meaning, by matching words, or by both.",
 )
-@json_option
+@options.json
 def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bool) -> None:
     """Search the sentences of a corpus.
 
@@ -158,7 +144,7 @@ def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bo
 
     store = SearchStore.open(folder)
     if store.waiting:
-        show_note(
+        output.show_note(
             f"books of {folder} not indexed yet: {store.waiting}; run: "
             f"folioreel corpus index {folder}"
         )
@@ -166,18 +152,22 @@ def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bo
     found = store.search(words, count, by)
     missing = store.missing_words(words)
     if missing:
-        show_note(f"not found in any book: {', '.join(missing)}; check spelling and language")
+        output.show_note(
+            f"not found in any book: {', '.join(missing)}; check spelling and language"
+        )
     if as_json:
-        show_json([answer.to_dict() for answer in found])
+        output.show_json([answer.to_dict() for answer in found])
         return
     for answer in found:
-        show_line(f"{answer.scores.score:.3f}  {answer.book.title}: {answer.passage.chapter_title}")
-        show_passage(answer.passage.excerpt(_EXCERPT), " " * 7)
+        output.show_line(
+            f"{answer.scores.score:.3f}  {answer.book.title}: {answer.passage.chapter_title}"
+        )
+        output.show_passage(answer.passage.excerpt(_EXCERPT), " " * 7)
 
 
 @corpus.command()
 @_corpus_argument
-@json_option
+@options.json
 def stats(folder: Path, as_json: bool) -> None:
     """Count books, sentences and words of a corpus.
 
@@ -191,12 +181,12 @@ def stats(folder: Path, as_json: bool) -> None:
     from folioreel.corpus.statistics import measure_corpus
 
     opened = open_corpus(folder)
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         statistics = measure_corpus(opened, progress)
     if as_json:
-        show_json(asdict(statistics))
+        output.show_json(asdict(statistics))
     else:
-        show_line(statistics.table())
+        output.show_line(statistics.table())
 
 
 def _count(report: CorpusReport, status: str) -> int:
@@ -208,18 +198,18 @@ def _show_report(report: CorpusReport, out: Path) -> None:
     figures |= {name: _count(report, status) for status, name in _LEFT_OUT.items()}
     figures["other files"] = report.other_files
     figures["files read now"] = report.files_read
-    show_figures(figures)
+    output.show_figures(figures)
     for status, name in _LEFT_OUT.items():
         named = [book for book in report.books if book.status == status]
         if named and status != "short":  # often thousands, and nobody needs their names
-            show_line(f"\n{name}:")
+            output.show_line(f"\n{name}:")
             for book in named:
-                show_line(f"  {_describe(book)}")
+                output.show_line(f"  {_describe(book)}")
     for held_out in report.held_out:
         if held_out.problem:
-            show_note(f"{held_out.path}: could not be excluded: {held_out.problem}")
-    show_line()
-    show_written(out)
+            output.show_note(f"{held_out.path}: could not be excluded: {held_out.problem}")
+    output.show_line()
+    output.show_written(out)
 
 
 def _describe(book: BookRecord) -> str:

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import FILE, force_option, json_option, moved_options, out_option
-from folioreel.cli.output import (
-    ProgressBars,
-    show_json,
-    show_line,
-    show_note,
-    show_passage,
-    show_written,
-)
+from folioreel.cli import options, output
 from folioreel.times import format_clock, parse_clock
 
 if TYPE_CHECKING:
@@ -46,7 +38,7 @@ def _parse_range(
 
 
 @click.command()
-@click.argument("alignment", type=FILE)
+@click.argument("alignment", type=options.FILE)
 @click.option("--at", callback=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
 @click.option("--shot", type=click.IntRange(1), metavar="N", help="A shot, counted from 1.")
 @click.option(
@@ -58,12 +50,14 @@ def _parse_range(
     help="The moments that show a passage: a line number, chapter:paragraph, or some of its words.",
 )
 @click.option(
-    "--sheet", type=FILE, help="Write a contact sheet of the whole film: .html, .pdf or both."
+    "--sheet",
+    type=options.FILE,
+    help="Write a contact sheet of the whole film: .html, .pdf or both.",
 )
-@out_option("Folder for the frames of the moments, as JPEG files.")
-@force_option
-@moved_options
-@json_option
+@options.out("Folder for the frames of the moments, as JPEG files.")
+@options.force
+@options.moved
+@options.json
 def describe(
     alignment: Path,
     sheet: Path | None,
@@ -92,16 +86,16 @@ def describe(
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
     opened = read_alignment(alignment, book, film)
     if sheet is not None:
-        with ProgressBars() as progress:
-            show_written(*write_sheet(opened, sheet, progress, force=force))
+        with output.ProgressBars() as progress:
+            output.show_written(*write_sheet(opened, sheet, progress, force=force))
         return
     found = _find_moments(opened, *asked.popitem())
     frames = _write_frames(opened, found, out, force=force) if out is not None else {}
     if as_json:
-        show_json([asdict(d) | {"frame": frames.get(d.moment)} for d in found])
+        output.show_json([asdict(d) | {"frame": frames.get(d.moment)} for d in found])
         return
     if not found:
-        show_line("that passage is not in the film")
+        output.show_line("that passage is not in the film")
     for description in found:
         _show(description, frames.get(description.moment))
 
@@ -136,21 +130,21 @@ def _write_frames(
         write_whole(path, jpeg)
         frames[description.moment] = str(path)
     if found and not frames:
-        show_note("the film has no pictures here; no frame was written")
+        output.show_note("the film has no pictures here; no frame was written")
     return frames
 
 
 def _show(description: Description, frame: str | None) -> None:
     times = f"{format_clock(description.start_s)}–{format_clock(description.end_s)}"
-    show_line(f"{times}  {description.said or '(no dialogue)'}")
+    output.show_line(f"{times}  {description.said or '(no dialogue)'}")
     if frame is not None:
-        show_line(f"frame: {frame}")
+        output.show_line(f"frame: {frame}")
     passage = description.passage
     place = ", ".join(filter(None, (passage.chapter, passage.place)))
     state = "in the book" if description.in_book else "not in the book; best guess"
-    show_line(f"{state} ({description.score:.0%}): {place}")
+    output.show_line(f"{state} ({description.score:.0%}): {place}")
     for text, margin in ((passage.before, "  "), (passage.text, "> "), (passage.after, "  ")):
         if text:
-            show_line()
-            show_passage(text, margin)
-    show_line()
+            output.show_line()
+            output.show_passage(text, margin)
+    output.show_line()

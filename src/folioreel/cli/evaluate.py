@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from folioreel.cli.options import (
-    FILE,
-    CommandGroup,
-    encoder_option,
-    force_option,
-    json_option,
-    preset_option,
-)
-from folioreel.cli.output import ProgressBars, show_json, show_line, show_rows, show_table
+from folioreel.cli import options, output
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import check_output_folder
 
@@ -27,7 +19,7 @@ if TYPE_CHECKING:
     from folioreel.types import Alignment, Book, Film
 
 
-class _DatasetOrCommand(CommandGroup):
+class _DatasetOrCommand(options.CommandGroup):
     """A group whose first argument may be a folder: what names no command is a dataset."""
 
     def resolve_command(
@@ -63,9 +55,9 @@ class _PairsCommand(click.Command):
 
 
 @click.command("DATASET", cls=_PairsCommand)
-@click.argument("dataset", type=FILE)
-@preset_option
-@encoder_option
+@click.argument("dataset", type=options.FILE)
+@options.preset
+@options.preset_encoder
 @click.option(
     "--leave-one-out",
     is_flag=True,
@@ -81,9 +73,9 @@ class _PairsCommand(click.Command):
     ),
     help="Judge a simple system in place of a preset.",
 )
-@click.option("--out", type=FILE, help="Folder for tables, pictures and all the figures.")
-@force_option
-@json_option
+@options.out("Folder for the report: tables, plots and all figures.")
+@options.force
+@options.json
 @click.pass_context
 def evaluate_pairs(
     context: click.Context,
@@ -121,18 +113,18 @@ def evaluate_pairs(
         align = _baseline(baseline, encoder)
     if out is not None:
         check_output_folder(out, force=force)
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         if leave_one_out:
             rows = _leave_one_out(dataset, progress)
         else:
             rows = evaluate_system(dataset, align, progress)
     files = write_report(rows, out) if out is not None else []
     if as_json:
-        show_json(rows)
+        output.show_json(rows)
         return
-    show_table(table_rows(rows))
+    output.show_table(table_rows(rows))
     for path in files:
-        show_line(f"wrote {path}")
+        output.show_line(f"wrote {path}")
 
 
 def _check_learnable(dataset: Path, context: click.Context) -> None:
@@ -197,7 +189,7 @@ def evaluate() -> None:
 
 
 @evaluate.command("sentences")
-@click.option("--sick", type=FILE, required=True, help="Folder of the SICK dataset.")
+@click.option("--sick", type=options.FILE, required=True, help="Folder of the SICK dataset.")
 @click.option(
     "--encoder",
     "encoders",
@@ -205,7 +197,7 @@ def evaluate() -> None:
     multiple=True,
     help="A sentence encoder to judge, by name or folder; may be given again. All if none is.",
 )
-@json_option
+@options.json
 def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> None:
     """Score sentence encoders against people's judgements (SICK).
 
@@ -215,13 +207,15 @@ def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> 
     """
     from folioreel.evaluate.sentences import evaluate_sentences as score_encoders
 
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         rows = score_encoders(sick, encoders or None, progress)
-    show_rows(rows, as_json=as_json)
+    output.show_rows(rows, as_json=as_json)
 
 
 @evaluate.command("visual")
-@click.option("--flickr8k", type=FILE, required=True, help="Folder of the Flickr8k dataset.")
+@click.option(
+    "--flickr8k", type=options.FILE, required=True, help="Folder of the Flickr8k dataset."
+)
 @click.option(
     "--embedding",
     "embeddings",
@@ -237,7 +231,7 @@ def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> 
     show_default=True,
     help="A captioner by name or folder.",
 )
-@json_option
+@options.json
 def evaluate_visual(
     flickr8k: Path, embeddings: tuple[str, ...], captioner: str, as_json: bool
 ) -> None:
@@ -250,10 +244,10 @@ def evaluate_visual(
     from folioreel.evaluate.visual import EMBEDDINGS
     from folioreel.evaluate.visual import evaluate_visual as score_models
 
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         found = score_models(flickr8k, embeddings or EMBEDDINGS, captioner, progress)
     if as_json:
-        show_json(found)
+        output.show_json(found)
     else:
         _show_visual(found, captioner)
 
@@ -265,12 +259,12 @@ def _show_visual(found: dict[str, Any], captioner: str) -> None:
     if len(rows) > 1:
         rows[" + ".join(rows)] = found
     for way in ("image_to_sentence", "sentence_to_image"):
-        show_line(f"{way.replace('_', ' ')}, {found['pictures']:,} pictures")
+        output.show_line(f"{way.replace('_', ' ')}, {found['pictures']:,} pictures")
         columns = dict.fromkeys(found[way])
-        show_table(
+        output.show_table(
             [{"embedding": n, **columns, **row[way]} for n, row in (rows | PUBLISHED).items()]
         )
-        show_line("")
+        output.show_line("")
     columns = dict.fromkeys(found["captions"])
     published = {"captioner": "Show and Tell (published)", **columns, "bleu1": PUBLISHED_BLEU1}
-    show_table([{"captioner": captioner, **found["captions"]}, published])
+    output.show_table([{"captioner": captioner, **found["captions"]}, published])

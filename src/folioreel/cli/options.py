@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FILE = click.Path(path_type=Path, readable=False)
 
 
-def join_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
+def join(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
     """One decorator for several options, which `--help` lists in this order."""
 
     def decorate(command: FC) -> FC:
@@ -26,22 +26,22 @@ def join_options(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
     return decorate
 
 
-def out_option(help_text: str, **settings: Any) -> Callable[[FC], FC]:
+def out(help_text: str, **settings: Any) -> Callable[[FC], FC]:
     """`--out`: where results are written."""
     return click.option("--out", type=FILE, help=help_text, **{"metavar": "FOLDER", **settings})
 
 
-def books_option(help_text: str) -> Callable[[FC], FC]:
+def books(help_text: str) -> Callable[[FC], FC]:
     """`--books`: where many books are read from."""
     return click.option("--books", type=FILE, required=True, metavar="FOLDER", help=help_text)
 
 
-def count_option(default: int, help_text: str) -> Callable[[FC], FC]:
+def count(default: int, help_text: str) -> Callable[[FC], FC]:
     """`--count`: how many results are shown."""
     return click.option("--count", default=default, show_default=True, metavar="N", help=help_text)
 
 
-def make_encoder_option(help_text: str, **settings: Any) -> Callable[[FC], FC]:
+def encoder(help_text: str, **settings: Any) -> Callable[[FC], FC]:
     """`--encoder`: what turns sentences into vectors."""
     return click.option("--encoder", metavar="NAME|FOLDER", help=help_text, **settings)
 
@@ -57,49 +57,57 @@ def _switch_off(name: str, help_text: str) -> Callable[[FC], FC]:
     )
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-force_option = click.option("--force", is_flag=True, help="Overwrite existing results.")
-preset_option = click.option(
+json = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+force = click.option("--force", is_flag=True, help="Overwrite existing results.")
+preset = click.option(
     "--preset",
     metavar="NAME|FOLDER",
     default="default",
     show_default=True,
     help="Alignment method: default, paper, or the folder of a trained preset.",
 )
-encoder_option = make_encoder_option(
-    "Sentence encoder to use instead of the preset's own, such as minilm."
-)
-subtitles_option = click.option(
+preset_encoder = encoder("Sentence encoder to use instead of the preset's own, such as minilm.")
+subtitles = click.option(
     "--subtitles",
     metavar="FILE|TRACK|LANGUAGE",
-    help="Subtitles to use: a file, or a track of the video by number or language.",
+    help="Subtitles to use: a file, or a track of the video by number or language, or none.",
 )
-no_shots_option = _switch_off("shots", "Do not decode the video; use the dialogue only.")
+no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
 # The names of the parameters are those of `folioreel.align`, which is called with them.
-method_options = join_options(
-    preset_option,
-    encoder_option,
-    no_shots_option,
+method = join(
+    preset,
+    preset_encoder,
+    no_shots,
     _switch_off("pictures", "Find the shots, but ignore what they show."),
 )
-shortlist_option = click.option(
+shortlist = click.option(
     "--shortlist",
     default=8,
     show_default=True,
     metavar="N",
     help="Number of books to align, chosen by similar words and names.",
 )
-workers_option = click.option(
+workers = click.option(
     "--workers", type=int, metavar="N", help="Number of parallel jobs (default: one per core)."
 )
-engine_option = click.option(
+engine = click.option(
     "--engine",
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
     help="Run on this machine, or on a Ray cluster (needs folioreel[ray]).",
 )
-moved_options = join_options(
+minutes = click.option(
+    "--minutes", type=float, metavar="M", help="Stop after M minutes; run again to continue."
+)
+device = click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="Where to compute; auto uses a GPU if there is one.",
+)
+moved = join(
     click.option("--book", type=FILE, help="The book, if it has moved since it was aligned."),
     click.option("--film", type=FILE, help="The film, if it has moved since it was aligned."),
 )

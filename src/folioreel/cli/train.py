@@ -10,27 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.cli.options import FILE, CommandGroup, json_option
-from folioreel.cli.output import (
-    ProgressBars,
-    resumable,
-    show_figures,
-    show_json,
-    show_line,
-    show_table,
-)
+from folioreel.cli import options, output
 from folioreel.files import check_output_file
 
 if TYPE_CHECKING:
     from folioreel.train.runs import DeviceName
 
 
-_out_option = click.option(
-    "--out", metavar="FOLDER", type=FILE, required=True, help="The new encoder's folder."
-)
+_out_option = options.out("Folder for the new encoder.", required=True)
 
 
-@click.group(cls=CommandGroup)
+@click.group(cls=options.CommandGroup)
 def train() -> None:
     """Fit a model, or make a new one out of those that are there.
 
@@ -46,25 +36,17 @@ def train() -> None:
 
 
 @train.command()
-@click.argument("corpus", type=FILE)
-@click.option("--out", metavar="FOLDER", type=FILE, required=True, help="The run's own folder.")
+@click.argument("corpus", type=options.FILE)
+@options.out("Folder for the run.", required=True)
 @click.option("--units", default=1024, show_default=True, help="Length of a sentence vector.")
 @click.option("--word-units", default=320, show_default=True, help="Length of a word vector.")
 @click.option("--vocabulary", default=20_000, show_default=True, help="Words that it knows.")
 @click.option("--bidirectional", is_flag=True, help="Read sentences from both ends.")
 @click.option("--batch", default=512, show_default=True, help="Sentences a step.")
 @click.option("--steps", default=100_000, show_default=True, help="Steps in all.")
-@click.option(
-    "--minutes", type=float, metavar="M", help="Stop after so long; give it again to go on."
-)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="Where to compute; auto takes a GPU if there is one.",
-)
-@json_option
+@options.minutes
+@options.device
+@options.json
 def sentences(
     corpus: Path,
     out: Path,
@@ -100,20 +82,20 @@ def sentences(
         device=device,
     )
     kept = "the steps up to the last checkpoint"
-    with resumable(kept), ending_like_ctrl_c(), ProgressBars() as progress:
+    with output.resumable(kept), ending_like_ctrl_c(), output.ProgressBars() as progress:
         report = train_sentences(corpus, out, settings, progress)
     if as_json:
-        show_json(report)
+        output.show_json(report)
     else:
         _show_report(report, out)
 
 
 @train.command()
 @click.argument("encoder")
-@click.argument("vectors", type=FILE)
+@click.argument("vectors", type=options.FILE)
 @_out_option
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Add at most so many words.")
-@json_option
+@options.json
 def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_json: bool) -> None:
     """Give ENCODER the words of VECTORS, a file of word2vec or GloVe.
 
@@ -130,16 +112,16 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
 
     check_output_file(out)
     model = open_encoder_model(encoder)
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         expansion = expand_vocabulary(model, vectors, limit, progress)
     expansion.model.save(out)
     words, cosine = len(expansion.model.vocabulary), round(expansion.cosine, 4)
     known, added = expansion.known, expansion.added
     if as_json:
         figures = {"known": known, "added": added, "words": words, "held_out_cosine": cosine}
-        show_json({"encoder": str(out), **figures})
+        output.show_json({"encoder": str(out), **figures})
         return
-    show_figures(
+    output.show_figures(
         {
             "words that both know": known,
             "words added": added,
@@ -147,14 +129,14 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
             "held-out cosine": cosine,
         }
     )
-    show_line(f"\nwrote {out}")
+    output.show_line(f"\nwrote {out}")
 
 
 @train.command()
 @click.argument("first")
 @click.argument("others", metavar="SECOND...", nargs=-1, required=True)
 @_out_option
-@json_option
+@options.json
 def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> None:
     """Join encoders of one vocabulary: the new vectors are theirs, one after the other.
 
@@ -173,15 +155,15 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     model.save(out)
     units = {part.name: part.units for part in model.parts}
     if as_json:
-        show_json({"encoder": str(out), "words": len(model.vocabulary), "parts": units})
+        output.show_json({"encoder": str(out), "words": len(model.vocabulary), "parts": units})
         return
-    show_table([{"part": name, "units": size} for name, size in units.items()])
-    show_line(f"\nwrote {out}")
+    output.show_table([{"part": name, "units": size} for name, size in units.items()])
+    output.show_line(f"\nwrote {out}")
 
 
 @train.command()
-@click.argument("dataset", type=FILE)
-@click.option("--out", metavar="FOLDER", type=FILE, required=True, help="The preset's folder.")
+@click.argument("dataset", type=options.FILE)
+@options.out("Folder for the preset.", required=True)
 @click.option(
     "--iterations",
     type=click.IntRange(min=1),
@@ -190,7 +172,7 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     show_default=True,
     help="Steps of fitting, at most.",
 )
-@json_option
+@options.json
 def chain(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     """Learn a preset from all judged pairs in DATASET (a folder of folders).
 
@@ -205,26 +187,26 @@ def chain(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     from folioreel.train.positions import FitConfig
     from folioreel.train.train_positions import train_chain
 
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         report = train_chain(dataset, out, FitConfig(iterations=iterations), progress)
     if as_json:
-        show_json({"preset": str(out), **report})
+        output.show_json({"preset": str(out), **report})
         return
     weights, steps = report["config"]["weights"], report["config"]["steps"]
-    show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})
-    show_line("")
-    show_table([{"measure": name, "weight": weight} for name, weight in weights.items()])
-    show_line("")
+    output.show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})
+    output.show_line("")
+    output.show_table([{"measure": name, "weight": weight} for name, weight in weights.items()])
+    output.show_line("")
     # The pull of the timeline is no share, and has no place among them.
-    show_table([{"step": name, "share": steps[name]} for name in STEPS if name in steps])
-    show_line(f"\nwrote {out}")
+    output.show_table([{"step": name, "share": steps[name]} for name in STEPS if name in steps])
+    output.show_line(f"\nwrote {out}")
 
 
 @train.command()
-@click.argument("pair", type=FILE)
-@click.option("--out", type=FILE, required=True, metavar="FOLDER", help="Where the preset goes.")
-@click.option("--pictures", type=FILE, metavar="PAIR", help="A judged pair with a video.")
-@json_option
+@click.argument("pair", type=options.FILE)
+@options.out("Folder for the preset.", required=True)
+@click.option("--pictures", type=options.FILE, metavar="PAIR", help="A judged pair with a video.")
+@options.json
 def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None:
     """Learn the paper's method from one judged PAIR: the context CNN and the chain's weights.
 
@@ -240,13 +222,13 @@ def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None
 
     from folioreel.train.paper import train_paper
 
-    with ProgressBars() as progress:
+    with output.ProgressBars() as progress:
         chain_weights = asdict(train_paper(pair, out, progress, pictures).chain)
     if as_json:
-        show_json({"preset": str(out), "chain": chain_weights})
+        output.show_json({"preset": str(out), "chain": chain_weights})
         return
-    show_figures({name: chain_weights[name] for name in ("unary", "pace", "stay", "sigma")})
-    show_line(f"\nwrote {out}")
+    output.show_figures({name: chain_weights[name] for name in ("unary", "pace", "stay", "sigma")})
+    output.show_line(f"\nwrote {out}")
 
 
 @contextmanager
@@ -262,7 +244,7 @@ def ending_like_ctrl_c() -> Iterator[None]:
 def _show_report(report: dict[str, Any], out: Path) -> None:
     run, steps = report["run"], report["training"]["steps"]
     last = report["log"][-1] if report["log"] else {}
-    show_figures(
+    output.show_figures(
         {
             "steps done": report["step"],
             "steps in all": steps,
@@ -273,8 +255,8 @@ def _show_report(report: dict[str, Any], out: Path) -> None:
         }
     )
     if report["step"] < steps:
-        show_line("\nnot finished; give the same command again to go on")
-    show_line(f"\nwrote {out}")
+        output.show_line("\nnot finished; give the same command again to go on")
+    output.show_line(f"\nwrote {out}")
 
 
 def _rounded(value: float | None) -> float | None:

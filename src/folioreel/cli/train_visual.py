@@ -7,45 +7,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from folioreel.cli.options import FILE, json_option
-from folioreel.cli.output import ProgressBars, resumable, show_figures, show_json, show_line
+from folioreel.cli import options, output
 from folioreel.cli.train import ending_like_ctrl_c
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from folioreel.train.runs import DeviceName
 
 
-def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What both commands take."""
-    options = (
-        click.argument("data", type=FILE),
-        click.option(
-            "--out", metavar="FOLDER", type=FILE, required=True, help="The run's own folder."
-        ),
-        click.option(
-            "--frame-features",
-            metavar="NAME",
-            default="efficientnet-lite0",
-            show_default=True,
-            help="The network that looks at the pictures.",
-        ),
-        click.option(
-            "--minutes", type=float, metavar="M", help="Stop after so long; give it again to go on."
-        ),
-        click.option(
-            "--device",
-            type=click.Choice(["auto", "cpu", "cuda"]),
-            default="auto",
-            show_default=True,
-            help="Where to compute; auto takes a GPU if there is one.",
-        ),
-        json_option,
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_shared_options = options.join(
+    click.argument("data", type=options.FILE),
+    options.out("Folder for the run.", required=True),
+    click.option(
+        "--frame-features",
+        metavar="NAME",
+        default="efficientnet-lite0",
+        show_default=True,
+        help="The network that looks at the pictures.",
+    ),
+    options.minutes,
+    options.device,
+    options.json,
+)
 
 
 @click.command()
@@ -103,7 +85,7 @@ def visual(
         minutes=minutes,
         device=device,
     )
-    with resumable(_KEPT), ending_like_ctrl_c(), ProgressBars() as progress:
+    with output.resumable(_KEPT), ending_like_ctrl_c(), output.ProgressBars() as progress:
         report = train_visual(data, out, settings, progress)
     _show(report, report["round"], rounds, out, as_json=as_json)
 
@@ -137,7 +119,7 @@ def caption(
     settings = TrainCaptionConfig(
         passes=passes, batch=batch, frame_features=frame_features, minutes=minutes, device=device
     )
-    with resumable(_KEPT), ending_like_ctrl_c(), ProgressBars() as progress:
+    with output.resumable(_KEPT), ending_like_ctrl_c(), output.ProgressBars() as progress:
         report = train_caption(data, out, settings, progress)
     _show(report, report["passes"], passes, out, as_json=as_json)
 
@@ -147,10 +129,10 @@ _KEPT = "the pictures seen, and the rounds up to the last checkpoint,"
 
 def _show(report: dict[str, Any], done: int, total: int, out: Path, *, as_json: bool) -> None:
     if as_json:
-        show_json(report)
+        output.show_json(report)
         return
     best = {name.replace("_", " "): round(value, 2) for name, value in report["best"].items()}
-    show_figures({"rounds done": done, "rounds in all": total, **best})
+    output.show_figures({"rounds done": done, "rounds in all": total, **best})
     if done < total:
-        show_line("\nnot finished; give the same command again to go on")
-    show_line(f"\nwrote {out}")
+        output.show_line("\nnot finished; give the same command again to go on")
+    output.show_line(f"\nwrote {out}")

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import click
 
-from folioreel.cli.options import FILE, moved_options
-from folioreel.cli.output import show_error, show_line, show_note
+from folioreel.cli import options, output
 
 
 @click.command()
-@click.argument("alignment", type=FILE)
+@click.argument("alignment", type=options.FILE)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -20,8 +19,10 @@ from folioreel.cli.output import show_error, show_line, show_note
     help="Port to serve on (default: a fixed one per alignment, or any free port).",
 )
 @click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
-@click.option("--judgements", type=FILE, help="Import corrections that were saved from page.html.")
-@moved_options
+@click.option(
+    "--judgements", type=options.FILE, help="Import corrections that were saved from page.html."
+)
+@options.moved
 def view(
     alignment: Path,
     port: int,
@@ -52,17 +53,17 @@ def view(
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
     session = Session(read_alignment(path, book, film), judgements_folder(path))
     with PageServer(session, port) as server:
-        session.prepare(show_error)
+        session.prepare(output.show_error)
         if judgements is not None:
             count = session.take(judgements)
-            show_note(f"imported {count} new correction{'s' * (count != 1)}")
-        show_line(server.address)
-        show_note("press Ctrl-C to stop")
+            output.show_note(f"imported {count} new correction{'s' * (count != 1)}")
+        output.show_line(server.address)
+        output.show_note("press Ctrl-C to stop")
         if not no_open:
             webbrowser.open(server.address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            show_note("")  # below the ^C that the terminal shows
+            output.show_note("")  # below the ^C that the terminal shows
         finally:
             session.close()
