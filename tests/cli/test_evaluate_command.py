@@ -155,9 +155,7 @@ def test_another_encoder_for_the_meaning(semantic, tmp_path):
 def test_an_encoder_that_is_not_there(semantic, calls):
     result = run("evaluate", "pairs", "--preset", "meaning", "--encoder", "./nothing")
     assert result.exit_code == 1
-    assert result.stderr == (
-        "folioreel: nothing: there is no such folder; give one that holds an encoder\n"
-    )
+    assert result.stderr == ("folioreel: nothing: no such folder; give one that holds an encoder\n")
     assert calls == []
 
 
