@@ -90,7 +90,7 @@ class StepsConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class PicturesConfig:
-    """Weights that turn the pictures of a silent shot into the logit of P(sentence describes it)."""
+    """Weights that turn the pictures of a silent shot into the logit of P(sentence fits it)."""
 
     visual: float
     """Weight of the measure `visual`."""
