@@ -88,11 +88,14 @@ def test_evaluate_the_demo():
 def test_demo_sees_the_film_and_scores_itself(tmp_path):
     result = run("demo", "--out", tmp_path / "demo", "--json")
     assert result.exit_code == 0, result.output
-    scores = json.loads(result.stdout)["scores"]
-    assert scores["near"] > 80
-    assert scores["ap"] > 90
+    printed = json.loads(result.stdout)
+    assert printed["scores"]["near"] > 80
+    assert printed["scores"]["ap"] > 90
+    assert (printed["shots"]["match"], printed["shots"]["none"]) == (52, 8)
+    assert printed["shots"]["near"] > 70
     document = read_document(tmp_path / "demo" / "alignment.json")
     assert document["film"]["shots"] > 80
+    assert document["model"]["pictures"] is True
     assert document["book"]["chapters"] == 10
     kinds = {link["kind"] for link in document["links"]}
     assert kinds == {"dialogue", "visual"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from folioreel.alignment.aligner import align
 from folioreel.evaluate.dataset import load_pair
-from folioreel.evaluate.metrics import Scores, placed_links, score_links
+from folioreel.evaluate.metrics import Scores, ShotScores, placed_links, score_links, score_shots
 from folioreel.export.results import write_results
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment
@@ -22,10 +22,17 @@ class DemoResult:
     alignment: Alignment
     files: list[Path]
     scores: Scores
+    """Of the judged lines."""
+    shots: ShotScores | None
+    """Of the judged silent shots."""
 
     def to_dict(self) -> dict[str, Any]:
         """The scores and the files, for JSON."""
-        return {"scores": asdict(self.scores), "files": [str(path) for path in self.files]}
+        return {
+            "scores": asdict(self.scores),
+            "shots": None if self.shots is None else asdict(self.shots),
+            "files": [str(path) for path in self.files],
+        }
 
 
 def demo_folder() -> Path:
@@ -37,8 +44,10 @@ def run_demo(out: Path, progress: ProgressCallback = ignore_progress) -> DemoRes
     """Align the bundled film with its book and write every result into `out`."""
     pair = load_pair(demo_folder())
     alignment = align(pair.book, pair.folder / "film.mp4", progress=progress)
+    links = placed_links(alignment)
     return DemoResult(
         alignment=alignment,
         files=write_results(alignment, out, progress),
-        scores=score_links(pair, placed_links(alignment)),
+        scores=score_links(pair, links),
+        shots=score_shots(pair, links),
     )

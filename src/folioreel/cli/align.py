@@ -112,8 +112,11 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
         output.show_json(result.to_dict())
         return
     _show_alignment(result.alignment, result.files, as_json=False)
-    output.show_line("\nagainst the judged lines of the demo:")
+    output.show_line("\nScores against the judged lines of the demo:")
     output.show_table([asdict(result.scores)])
+    if result.shots is not None:
+        output.show_line("\nScores against its judged silent shots:")
+        output.show_table([asdict(result.shots)])
 
 
 @click.command()
