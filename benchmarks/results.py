@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner
-from folioreel.alignment.context import context_scores
+from folioreel.alignment.score import context_scores
 from folioreel.config import AlignConfig
 from folioreel.evaluate.baselines import baseline_links
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair

@@ -14,7 +14,7 @@ import json
 import math
 import sys
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import load_preset
-from folioreel.similarity.tensor import visual_measures
+from folioreel.similarity.tensor import SimilarityRows
 from folioreel.types import Book, Film
 
 BEFORE = 1 / 10
@@ -40,12 +40,8 @@ KINDS = ("visual", "scene")
 
 def cells(film: Film, book: Book, config: AlignConfig) -> np.ndarray:
     """Both measures of every shot and sentence: (I, J, 2)."""
-    planes = []
-    for measure in visual_measures(film, book, config, KINDS):
-        plane = np.empty((1, len(film.moments), len(book.sentences)), dtype=np.float32)
-        measure.rows(0, len(film.moments), plane)
-        planes.append(plane[0])
-    return np.stack(planes, axis=-1)
+    rows = SimilarityRows(film, book, replace(config, weights=dict.fromkeys(KINDS, 1.0)))
+    return rows.block(0, rows.shape[0]).values
 
 
 def true_cells(pair: BuiltPair, film: Film, book: Book) -> list[tuple[int, int]]:

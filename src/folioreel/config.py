@@ -30,23 +30,17 @@ class ChainConfig:
     """Weight ω_q of ψ_q: neighbours should lie close together."""
     sigma: float = 0.01
     """Robustness σ: displacements far beyond it all cost the same."""
-    absent: bool = False
-    """Whether a moment may be in no sentence at all: the state "not in the book"."""
-    enter: float = 2.0
-    """What it costs to leave the book."""
-    leave: float = 2.0
-    """What it costs to come back, to any sentence."""
 
     def __post_init__(self) -> None:
         """Refuse weights that would turn the chain upside down."""
-        for name in ("unary", "pace", "stay", "sigma", "enter", "leave"):
+        for name in ("unary", "pace", "stay", "sigma"):
             weight = float(getattr(self, name))  # an int would compile another kernel
             if not math.isfinite(weight):
                 raise ConfigError(f"chain.{name} must be a finite number, not {weight}")
             object.__setattr__(self, name, weight)
         if self.sigma <= 0 or self.unary <= 0:
             raise ConfigError("chain.sigma and chain.unary must be above 0")
-        if min(self.unary, self.pace, self.stay, self.enter, self.leave) < 0:
+        if min(self.pace, self.stay) < 0:
             raise ConfigError("the chain's weights must not be negative")
 
 

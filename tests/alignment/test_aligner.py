@@ -4,7 +4,7 @@ import pytest
 from conftest import SENTENCES, make_book, make_film
 
 from folioreel import Aligner
-from folioreel.config import AlignConfig, ChainConfig
+from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError, ConfigError
 
 
@@ -61,16 +61,3 @@ def test_unknown_names_are_refused():
         Aligner.load("nonsense")
     with pytest.raises(ConfigError, match="tfdf"):
         AlignConfig(weights={"tfdf": 1.0})
-
-
-def test_an_absent_state_can_be_asked_for(film, book):
-    config = AlignConfig(chain=ChainConfig(absent=True))
-    alignment = Aligner(config).align(film, book)
-    # The state's score is 0, so a moment with any evidence stays in the book.
-    assert alignment.links[0].in_book
-    away = AlignConfig(weights={"tfidf": 1.0}, chain=ChainConfig(absent=True, enter=0, leave=0))
-    invented = make_film(((1.0, 2.0, "Zebras juggle."), (15.0, 16.0, SENTENCES[8])), shots=False)
-    unlike, quoted = Aligner(away).align(invented, book).links
-    assert not unlike.in_book
-    assert quoted.in_book
-    assert quoted.sentence == 8

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from folioreel.alignment.best_paths import decode_best
 from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
 from folioreel.config import ChainConfig
 from folioreel.errors import AlignmentError, ConfigError
-from folioreel.models.chain import ABSENT, Chain, fix_links, make_chain, prune_far
+from folioreel.models.chain import ABSENT, Chain, judge_chain, make_chain
 
 
 def paper_cost(config, step, jump):
@@ -21,7 +20,7 @@ def paper_cost(config, step, jump):
     return config.pace * pace + config.stay * stay
 
 
-def random_chain(rng, moments, sentences, absent=False) -> Chain:
+def random_chain(rng, moments, sentences) -> Chain:
     unary = rng.random((moments, sentences)).astype(np.float32)
     if rng.random() < 0.3:
         unary **= 20  # few cells stand out
@@ -30,34 +29,23 @@ def random_chain(rng, moments, sentences, absent=False) -> Chain:
         pace=float(rng.choice([0, 0.01, 1, 100])),
         stay=float(rng.choice([0, 0.01, 1, 100])),
         sigma=float(rng.choice([0.001, 0.03, 0.3, 1])),
-        absent=absent,
-        enter=float(rng.choice([0, 0.3, 5])),
-        leave=float(rng.choice([0, 0.3, 5])),
     )
     steps = rng.random(moments - 1) / moments
-    return make_chain(unary, steps, config, absent=rng.random(moments))
+    return make_chain(unary, steps, config)
 
 
 def energy_of(path, chain):
-    """The energy of one path, term by term; state J stands for "not in the book"."""
-    sentences = chain.shape[1]
+    """The energy of one path, term by term."""
     config = chain.config
-    scores = [chain.absent[i] if j in (ABSENT, sentences) else chain.unary[i, j]
-              for i, j in enumerate(path)]  # fmt: skip
-    total = -config.unary * sum(float(score) for score in scores)
+    total = -config.unary * sum(float(chain.unary[i, j]) for i, j in enumerate(path))
     for i, (k, j) in enumerate(itertools.pairwise(path)):
-        if ABSENT in (j, k) or sentences in (j, k):
-            there, here = j in (ABSENT, sentences), k in (ABSENT, sentences)
-            total += config.enter * (there and not here) + config.leave * (here and not there)
-        else:
-            total += paper_cost(config, chain.steps[i], (j - k) / sentences)
+        total += paper_cost(config, chain.steps[i], (j - k) / chain.shape[1])
     return total
 
 
 def enumerate_paths(chain):
     moments, sentences = chain.shape
-    states = range(sentences + chain.config.absent)
-    paths = list(itertools.product(states, repeat=moments))
+    paths = list(itertools.product(range(sentences), repeat=moments))
     return paths, np.array([energy_of(path, chain) for path in paths])
 
 
@@ -100,43 +88,26 @@ def test_costs_are_the_papers():
     assert chain.costs(1) == pytest.approx([paper_cost(config, 0.2, d / 5) for d in range(-4, 5)])
 
 
-@pytest.mark.parametrize("absent", [False, True])
-def test_best_path_against_enumeration(rng, absent):
+def test_best_path_against_enumeration(rng):
     for _ in range(150):
-        chain = random_chain(rng, int(rng.integers(1, 5)), int(rng.integers(1, 6)), absent)
+        chain = random_chain(rng, int(rng.integers(1, 5)), int(rng.integers(1, 6)))
         _, energies = enumerate_paths(chain)
         found = decode_chain(chain)
         assert found.energy == pytest.approx(energies.min(), rel=1e-9, abs=1e-9)
         assert energy_of(found.sentences, chain) == pytest.approx(found.energy)
 
 
-@pytest.mark.parametrize("absent", [False, True])
-def test_marginals_against_enumeration(rng, absent):
+def test_marginals_against_enumeration(rng):
     for _ in range(150):
-        chain = random_chain(rng, int(rng.integers(1, 5)), int(rng.integers(1, 6)), absent)
+        chain = random_chain(rng, int(rng.integers(1, 5)), int(rng.integers(1, 6)))
         paths, energies = enumerate_paths(chain)
         marginals = chain_marginals(chain)
         weights = np.exp(-energies - logsumexp(-energies))
-        expected = np.zeros((chain.shape[0], chain.shape[1] + 1))
+        expected = np.zeros(chain.shape)
         for path, weight in zip(paths, weights, strict=True):
             expected[np.arange(len(path)), path] += weight
-        assert np.abs(marginals.probability - expected[:, :-1]).max() < 1e-6
-        assert np.abs(marginals.absent - expected[:, -1]).max() < 1e-6
+        assert np.abs(marginals.probability - expected).max() < 1e-6
         assert marginals.log_partition == pytest.approx(logsumexp(-energies), rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize("absent", [False, True])
-def test_k_best_against_enumeration(rng, absent):
-    for _ in range(60):
-        chain = random_chain(rng, int(rng.integers(1, 5)), int(rng.integers(1, 5)), absent)
-        paths, energies = enumerate_paths(chain)
-        count = min(len(paths), 20)
-        found = decode_best(chain, 20)
-        assert [path.energy for path in found] == pytest.approx(np.sort(energies)[:count].tolist())
-        assert len({tuple(path.sentences) for path in found}) == count
-        for path in found:
-            assert energy_of(path.sentences, chain) == pytest.approx(path.energy)
-        assert found[0].energy == pytest.approx(decode_chain(chain).energy)
 
 
 def test_numpy_program(rng):
@@ -167,19 +138,29 @@ def test_a_large_chain(rng):
 
 def test_fixed_links_are_kept_and_the_rest_is_the_best_around_them(rng):
     for _ in range(40):
-        chain = random_chain(rng, 4, 5, absent=True)
-        fixed = {1: int(rng.integers(5)), 2: int(rng.choice([ABSENT, 3]))}
-        found = decode_chain(fix_links(chain, fixed))
+        chain = random_chain(rng, 4, 5)
+        fixed = {1: int(rng.integers(5)), 2: 3}
+        found = decode_chain(judge_chain(chain, fixed))
         assert {i: found.sentences[i] for i in fixed} == fixed
         paths, energies = enumerate_paths(chain)
-        allowed = [all(path[i] == j % 6 for i, j in fixed.items()) for path in paths]
+        allowed = [all(path[i] == j for i, j in fixed.items()) for path in paths]
         assert energy_of(found.sentences, chain) == pytest.approx(energies[allowed].min())
+
+
+def test_a_moment_that_is_not_in_the_book_says_nothing_of_its_place(rng):
+    chain = random_chain(rng, 4, 5)
+    before = chain.unary.copy()
+    judged = judge_chain(chain, {1: 2, 2: ABSENT})
+    assert not judged.unary[2].any()
+    assert np.array_equal(judged.unary[[0, 3]], before[[0, 3]])
+    assert np.array_equal(chain.unary, before)
+    assert judge_chain(chain, {}) is chain
 
 
 def test_a_link_can_be_fixed_to_a_forbidden_cell(rng):
     chain = random_chain(rng, 3, 10)
     chain.unary[1, 4] = -np.inf
-    assert decode_chain(fix_links(chain, {1: 4})).sentences[1] == 4
+    assert decode_chain(judge_chain(chain, {1: 4})).sentences[1] == 4
 
 
 def test_no_path_at_all_is_said(rng):
@@ -201,18 +182,8 @@ def test_marginals_refuse_what_floats_cannot_follow(rng):
 
 
 def test_a_link_outside_the_chain_is_a_mistake(rng):
-    with pytest.raises(ValueError, match="no cell"):
-        fix_links(random_chain(rng, 3, 10), {1: -3})
-
-
-def test_pruning_keeps_to_a_third_of_the_book(rng, film):
-    chain = random_chain(rng, len(film.moments), 30)
-    pruned = prune_far(chain, film)
-    for moment, sentence in zip(film.moments, decode_chain(pruned).sentences, strict=True):
-        time = (moment.start_s + moment.end_s) / 2 / film.duration_s
-        assert abs((sentence + 0.5) / 30 - time) <= 1 / 3
-    kept = pruned.unary > -np.inf
-    assert np.array_equal(pruned.unary[kept], chain.unary[kept])
+    with pytest.raises(ValueError, match="outside"):
+        judge_chain(random_chain(rng, 3, 10), {1: -3})
 
 
 def test_two_runs_are_identical(rng):
@@ -225,7 +196,7 @@ def test_two_runs_are_identical(rng):
 
 
 @pytest.mark.parametrize(
-    "setting", [{"sigma": 0}, {"pace": -1}, {"unary": 0}, {"enter": -1}, {"sigma": float("nan")}]
+    "setting", [{"sigma": 0}, {"pace": -1}, {"unary": 0}, {"stay": -1}, {"sigma": float("nan")}]
 )
 def test_bad_weights(setting):
     with pytest.raises(ConfigError):

@@ -10,7 +10,7 @@ from made_context import MadeRows
 
 import folioreel
 from folioreel import Aligner, load_book, load_film
-from folioreel.alignment.context import context_scores
+from folioreel.alignment.score import context_scores
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.presets import load_preset
 

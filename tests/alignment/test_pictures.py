@@ -61,6 +61,24 @@ def test_scores_are_the_weighted_sum(video, book):
     assert scores[0, 2] == pytest.approx(-34)
 
 
+def test_the_tensor_offers_what_the_pictures_say(video, book):
+    """The one source of `visual` and `scene`, and only where they count."""
+    film = watched(video)
+    rows = tensor.SimilarityRows(film, book, CONFIG)
+    assert rows.measures == ("rare", "visual", "scene")
+    assert rows.silent.tolist() == [True, True, False, True, True]
+    assert rows.seen.all()
+    block = rows.block(0, rows.shape[0])
+    expected = np.float32(-34) + np.float32(20) * block["visual"]
+    expected += np.float32(20) * block["scene"]
+    scores = Aligner(CONFIG).score(film, book)
+    np.testing.assert_array_equal(scores[rows.silent], expected[rows.silent])
+    unseen = load_film(video, subtitles=video.with_name("said.srt"))
+    chained = AlignConfig(weights={"rare": 9.0}, pictures=PICTURES)
+    for which, config in ((unseen, CONFIG), (film, chained)):
+        assert tensor.SimilarityRows(which, book, config).measures == ("rare",)
+
+
 def test_without_pictures_nothing_changes(video, book):
     """To the last digit: for a film that was not watched, and for what is said in any."""
     film, unseen = watched(video), load_film(video, subtitles=video.with_name("said.srt"))

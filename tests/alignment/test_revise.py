@@ -5,8 +5,7 @@ import pytest
 from conftest import make_book, make_film
 
 from folioreel.alignment.aligner import Aligner, fixed_positions
-from folioreel.alignment.position_blocks import PositionBlocks
-from folioreel.alignment.positions import Fixed, film_times, follow_book
+from folioreel.alignment.positions import film_times
 from folioreel.alignment.revise import Reviser
 from folioreel.config import AlignConfig, ChainConfig, StepsConfig
 from folioreel.models.chain import ABSENT
@@ -14,7 +13,6 @@ from folioreel.models.chain import ABSENT
 MOMENTS, SENTENCES = 200, 150
 POSITIONS = AlignConfig(weights={"rare": 1.0}, steps=StepsConfig(timeline=0.05))
 CHAIN = AlignConfig(weights={"rare": 1.0}, chain=ChainConfig(unary=1.0))
-ABSENT_CHAIN = AlignConfig(weights={"rare": 1.0}, chain=ChainConfig(unary=1.0, absent=True))
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def scores(rng):
 JUDGEMENTS = [(100, 20), (101, ABSENT), (20, 140), (21, 141), (199, 0), (0, ABSENT), (100, None)]
 
 
-@pytest.mark.parametrize("config", [POSITIONS, CHAIN, ABSENT_CHAIN])
+@pytest.mark.parametrize("config", [POSITIONS, CHAIN])
 def test_a_window_gives_what_the_whole_film_gives(config, long_film, long_book, scores):
     aligner = Aligner(config)
     before = scores.copy()
@@ -70,7 +68,7 @@ def test_only_the_surroundings_are_solved_again(config, long_film, long_book, sc
     assert moments == list(range(moments[0], moments[-1] + 1))
 
 
-@pytest.mark.parametrize("config", [POSITIONS, CHAIN, ABSENT_CHAIN])
+@pytest.mark.parametrize("config", [POSITIONS, CHAIN])
 def test_a_judged_link_is_certain(config, film, book):
     """Moment 2 is silent, moment 3 spoken; neighbours follow a judgement."""
     scores = np.full((6, 12), -2.0, dtype=np.float32)
@@ -94,21 +92,6 @@ def test_judgements_known_from_the_start(long_film, long_book, scores):
     for moment, link in links.items():
         assert link.sentence == whole[moment].sentence
         assert link.score == pytest.approx(whole[moment].score, abs=2e-3)
-
-
-@pytest.mark.parametrize("moments", [1, 15, 16, 17, 33])
-def test_blocks_of_any_film(moments, rng):
-    scores = rng.normal(-3, 3, (moments, 9)).astype(np.float32)
-    times = np.linspace(0, 1, moments, dtype=np.float32)
-    steps = StepsConfig()
-    known = Fixed(sentences=np.arange(9) == 4, rendered=True)
-    blocks = PositionBlocks(scores, times, steps)
-    solved = blocks.fix(moments // 2, known)
-    whole = follow_book(scores, times, steps, {moments // 2: known})
-    for rows in solved:
-        part = slice(rows.first, rows.first + len(rows.rendered))
-        assert np.allclose(rows.rendered, whole.rendered[part], rtol=2e-3, atol=1e-6)
-        assert np.allclose(rows.position, whole.position[part], rtol=2e-3, atol=1e-6)
 
 
 def test_what_is_known_of_silent_moments(film, book):

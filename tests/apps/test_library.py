@@ -6,7 +6,7 @@ from corpus.made_books import make_epub, make_html, make_novel, write_tar, write
 from folioreel.apps.library import open_library, read_book
 from folioreel.errors import InputError
 from folioreel.ingest.book import load_book
-from folioreel.similarity.bags import make_bag
+from folioreel.similarity.tfidf import make_bag
 
 
 @pytest.fixture(scope="module")

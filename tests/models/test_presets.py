@@ -18,7 +18,7 @@ CONFIG = AlignConfig(
     calibration=(1.25, -0.5),
     semantic_encoder="minilm",
     prior_width=0.125,
-    chain=ChainConfig(sigma=0.02, absent=True),
+    chain=ChainConfig(sigma=0.02),
     in_book_from=0.375,
 )
 
@@ -132,6 +132,14 @@ def test_a_config_that_is_none(config, preset):
 def test_a_damaged_config(values, preset):
     change_config(preset, **values)
     refuse(ModelFolderError, "damaged", preset)
+
+
+def test_a_preset_with_the_chains_retired_settings(preset):
+    chain = {"unary": 3.0, "pace": 1.0, "stay": 1.0, "sigma": 0.5}
+    change_config(preset, chain=chain | {"absent": False, "enter": 2.0, "leave": 2.0})
+    assert load_preset(str(preset)).chain == ChainConfig(**chain)
+    change_config(preset, chain=chain | {"absent": True})
+    refuse(ModelFolderError, "absent.*no longer supported", preset)
 
 
 def test_an_unknown_preset(tmp_path, monkeypatch):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from sacrebleu.metrics.bleu import BLEU
 
+from folioreel.similarity.base import number_tokens
 from folioreel.similarity.bleu import BleuMeasure
-from folioreel.similarity.tokens import number_tokens
 from folioreel.text import tokenize
 
 

@@ -8,8 +8,8 @@ from conftest import make_book, make_film
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from folioreel.similarity.base import number_tokens
 from folioreel.similarity.evidence import EvidenceMeasure
-from folioreel.similarity.tokens import number_tokens
 from folioreel.text import tokenize, word_stem
 
 NAMES = EvidenceMeasure.names

@@ -122,9 +122,3 @@ def draw_path(chain, rng):
         shares = forward[i] * steps[i][:, path[0]]
         path.insert(0, rng.choice(sentences, p=shares / shares.sum()))
     return path
-
-
-def test_a_chain_with_an_absent_state_is_refused():
-    chain = make_chain(np.zeros((2, 2), np.float32), np.zeros(1), ChainConfig(absent=True))
-    with pytest.raises(ValueError, match="not in the book"):
-        make_lesson(chain, JUDGED[:0])

@@ -5,7 +5,7 @@ import pytest
 import torch
 from made_context import MadeRows
 
-from folioreel.alignment.context import context_scores
+from folioreel.alignment.score import context_scores
 from folioreel.errors import ConfigError
 from folioreel.models.context_cnn import ContextModel
 from folioreel.train.context_cnn import (

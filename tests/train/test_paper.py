@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made_context import MadeRows
 
-from folioreel.alignment.context import context_scores
+from folioreel.alignment.score import context_scores
 from folioreel.evaluate.dataset import Pair
 from folioreel.evaluate.judged_tables import Judgement, SpokenLine
 from folioreel.models.chain import make_chain, time_steps

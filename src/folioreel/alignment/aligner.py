@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.alignment.context import context_scores
+from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
-from folioreel.alignment.position_blocks import SolvedRows
 from folioreel.alignment.positions import Fixed, Positions, film_times, follow_book
-from folioreel.alignment.score import score_cells, score_silent
+from folioreel.alignment.score import context_scores, score_cells
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError, ConfigError
 from folioreel.ingest.book import load_book
@@ -202,10 +201,7 @@ class Aligner:
         _check_comparable(film, book)
         rows = SimilarityRows(film, book, self.config, progress, self.encoder)
         if self.config.context is None:
-            scores = score_cells(rows, self.config, progress)
-            if self.config.steps is not None:
-                score_silent(scores, film, book, self.config, progress)
-            return scores
+            return score_cells(rows, self.config, progress)
         return context_scores(rows, ContextModel.load(self.config.context), progress)
 
     def link(
@@ -278,14 +274,8 @@ class Aligner:
         self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The sentences of a run of moments on the chain's path, and their calibrated chances."""
-        # A moment that is not in the book gets the best guess all the same.
-        guesses = probability.argmax(axis=1)
-        sentences = np.where(path == ABSENT, guesses, path)
-        for i in np.flatnonzero(probability[1:].max(axis=1) == 0) + 1:
-            sentences[i] = sentences[i - 1]  # judged as absent, its own row is empty
-        chances = passage_probability(probability, sentences, book, reach=1)
-        chances[path == ABSENT] *= self.config.in_book_from
-        return sentences, calibrate(chances, self.config.calibration)
+        chances = passage_probability(probability, path, book, reach=1)
+        return path, calibrate(chances, self.config.calibration)
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
         """Everything it takes to reproduce the alignment.

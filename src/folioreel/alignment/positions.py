@@ -1,18 +1,22 @@
 """Where in the book the film is, moment by moment: a hidden position that moves by learned steps.
 
-Beyond the paper's chain (section 4.4) in three ways. A moment that is not in the book still has a
-position, its scene's, so that neighbours on both sides of it stay connected: a moment at position j
-is either a rendering of sentence j, with odds exp(score), or it is not, and says nothing. Films are
-faithful for a while and then free of their book: in free passages those odds are lower. And steps
-between positions follow a mixture that is learned from judged films: stay, go on, go on farther,
-go back, or go anywhere. Sums over such steps are running sums, so that all posteriors are exact
-and cost a few operations a cell.
+Goes beyond the paper's chain (section 4.4) in three ways. A moment that is not in the book still
+has a position, that of its scene, so that its neighbours on both sides stay connected: a moment at
+position j either renders sentence j, with odds exp(score), or it does not, and says nothing. Films
+are faithful for a while and then free: in free passages those odds are lower. And steps between
+positions follow a mixture that is learned from judged films: stay, go on, go on farther, go back,
+or go anywhere. Sums over such steps are running sums, so all posteriors are exact and cost a few
+operations per cell.
+
+The kernels work on a run of moments, given the message that arrives from either side: the whole
+film here, one block of it in blocks.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numba
 import numpy as np
@@ -21,28 +25,38 @@ from numpy.typing import NDArray
 from folioreel.config import STEPS, StepsConfig
 from folioreel.types import Film
 
-_FORWARD = (0.5, 0.85, 0.975)
-"""How the chance of a step of n sentences falls with n, ahead: to one half, …"""
-_BACKWARD = (0.7, 0.95)
+Floats: TypeAlias = NDArray[np.float32]
+Counts: TypeAlias = NDArray[np.float64]
+
+_STAY, _NEXT, _NEAR, _FAR, _FARTHER, _BACK, _FAR_BACK, _ANYWHERE = range(len(STEPS))
+"""Where each kind of step stands in `STEPS`; numba compiles these as constants."""
+# A step of n sentences is d times as likely as one of n - 1; its mean length is 1 / (1 - d).
+_NEAR_DECAY, _FAR_DECAY, _FARTHER_DECAY = 0.5, 0.85, 0.975  # ahead by 2, 7 and 40 on average
+_BACK_DECAY, _FAR_BACK_DECAY = 0.7, 0.95  # back by 3 and 20 on average
+_FAITHFUL, _FREE = 0, 1
+"""The two kinds of passages, the first axis of every message."""
 _SUREST = 40.0
-"""Log odds beyond this are as good as certain, and floats end not much farther."""
+"""Scores are cut off at ± this logit. It is as good as certain, and two scores of a row are then
+at most e^80 apart: float32 ends near e^87, beyond which the less likely one would vanish."""
+_FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+"""Sums may be reordered, so that they use SIMD; infinities and NaNs keep their meaning."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Positions:
-    """The posterior of every cell."""
+    """The posterior of every cell, and expected counts for training."""
 
-    position: NDArray[np.float32]
+    position: Floats
     """The film is at sentence j at moment i, whether in the book or not: (I, J); rows sum to 1."""
-    rendered: NDArray[np.float32]
-    """Moment i renders sentence j: (I, J); a row sums to the chance that it is in the book."""
+    rendered: Floats
+    """Moment i renders sentence j: (I, J); a row sums to the probability of being in the book."""
     log_partition: float
-    steps: NDArray[np.float64]
-    """How many steps of each kind are expected, in the order of `STEPS`."""
-    passages: NDArray[np.float64]
-    """How many times the film goes from faithful or free to faithful or free: (2, 2)."""
+    steps: Counts
+    """The expected number of steps of each kind, in the order of `STEPS`: (8,)."""
+    passages: Counts
+    """The expected number of turns from faithful or free to faithful or free: (2, 2)."""
     rendered_freely: float
-    """How many moments are rendered in free passages."""
+    """The expected number of moments that are rendered in free passages."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,33 +64,47 @@ class Fixed:
     """What a judge says of one moment."""
 
     sentences: NDArray[np.bool_] | None
-    """Where the film is: (J,); None where that is not known."""
+    """Where the film is: (J,); None if unknown."""
     rendered: bool | None
-    """Whether the moment is in the book; None where that is not known."""
+    """Whether the moment is in the book; None if unknown."""
+
+
+class StepWeights(NamedTuple):
+    """A `StepsConfig` as the kernels read it."""
+
+    factors: Floats
+    """What odds are multiplied by in faithful and in free passages: (2,)."""
+    mixture: Floats
+    """The share of each kind of step, in the order of `STEPS`; sums to 1: (8,)."""
+    passages: Floats
+    """The probability of each turn, from row to column: (2, 2)."""
 
 
 def follow_book(
-    scores: NDArray[np.float32],
-    times: NDArray[np.float32],
+    scores: Floats,
+    times: Floats,
     steps: StepsConfig,
     fixed: Mapping[int, Fixed] | None = None,
 ) -> Positions:
     """Exact posteriors of a film's positions.
 
     Args:
-        scores: The log odds that moment i renders sentence j, were the film at j: (I, J); minus
-            infinity where nothing is said. They stay as they are.
+        scores: The logit of P(moment i renders sentence j | the film is at j): (I, J); -inf where
+            nothing is said. They are not changed.
         times: When each moment is, from 0 at the first to 1 at the last: (I,).
         steps: How likely each kind of step is, and how strong the timeline.
         fixed: What is known of some moments; all paths obey it.
     """
     odds, absent, scales = weigh_cells(scores, times, steps, fixed)
+    moments, sentences = scores.shape
+    weights = step_weights(steps)
+    forward = np.empty((moments, 2, sentences), np.float32)
+    log_partition = go_ahead(odds, absent, weights, first_message(sentences), forward)
     counts, turns = np.zeros(len(STEPS)), np.zeros((2, 2))
-    log_partition, rendered_freely = _forward_backward(
-        odds, absent, *step_weights(steps), counts, turns
-    )
+    message = np.ones((2, sentences), np.float32)  # nothing is known of what follows the film
+    rendered_freely = go_back(odds, absent, weights, forward, message, counts, turns)
     return Positions(
-        position=absent,  # both are filled in place
+        position=absent,  # the kernel replaces the weights by the posteriors
         rendered=odds,
         log_partition=log_partition + float(scales.sum(dtype=np.float64)),
         steps=counts,
@@ -85,22 +113,27 @@ def follow_book(
     )
 
 
+def first_message(sentences: int) -> Floats:
+    """What arrives at a film's first moment: any sentence, faithful or free, alike: (2, J)."""
+    return np.full((2, sentences), 0.5 / sentences, np.float32)
+
+
 def weigh_cells(
-    scores: NDArray[np.float32],
-    times: NDArray[np.float32],
+    scores: Floats,
+    times: Floats,
     steps: StepsConfig,
     fixed: Mapping[int, Fixed] | None = None,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+) -> tuple[Floats, Floats, Floats]:
     """What each cell weighs as a rendering and without one, and the log of each row's scale.
 
     The weight of position j is absent + odds · factor of the passage. Arguments as `follow_book`
-    takes them, of any run of moments.
+    takes them, for any run of moments.
     """
     bounded = np.clip(scores, -_SUREST, _SUREST)
-    scales = np.maximum(bounded.max(axis=1), 0)
+    scales = np.maximum(bounded.max(axis=1), 0)  # (I,)
     odds = np.exp(bounded - scales[:, None])  # (I, J)
     odds[np.isneginf(scores)] = 0
-    absent = np.repeat(np.exp(-scales)[:, None], scores.shape[1], axis=1)
+    absent = np.repeat(np.exp(-scales)[:, None], scores.shape[1], axis=1)  # (I, J)
     if steps.timeline:
         pull = np.exp(-np.float32(steps.timeline) * timeline_distance(times, scores.shape[1]))
         odds *= pull
@@ -118,163 +151,245 @@ def weigh_cells(
     return odds, absent, scales
 
 
-def step_weights(
-    steps: StepsConfig,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """The factor on odds in faithful and free passages, the shares of steps, and the turns."""
-    factors = np.array([1.0, np.exp(steps.free)], dtype=np.float32)
+def step_weights(steps: StepsConfig) -> StepWeights:
+    """The config as arrays of float32; the shares of steps are scaled to a sum of 1."""
     mixture = np.array([getattr(steps, name) for name in STEPS], dtype=np.float32)
-    passages = np.array(
-        [[1 - steps.leave, steps.leave], [steps.come_back, 1 - steps.come_back]], dtype=np.float32
+    turns = [[1 - steps.leave, steps.leave], [steps.come_back, 1 - steps.come_back]]
+    return StepWeights(
+        factors=np.array([1.0, np.exp(steps.free)], dtype=np.float32),
+        mixture=mixture / mixture.sum(),
+        passages=np.array(turns, dtype=np.float32),
     )
-    return factors, mixture / mixture.sum(), passages
 
 
-def timeline_distance(times: NDArray[np.float32], sentences: int) -> NDArray[np.float32]:
-    """How far each sentence is from where a moment would be, did all go at one pace: (I, J)."""
+def timeline_distance(times: Floats, sentences: int) -> Floats:
+    """How far each sentence is from a moment's place on the uniform timeline: (I, J)."""
     places = np.linspace(0, 1, sentences, dtype=np.float32)
-    distance: NDArray[np.float32] = np.abs(times[:, None] - places)
+    distance: Floats = np.abs(times[:, None] - places)
     return distance
 
 
-def film_times(film: Film) -> NDArray[np.float32]:
+def film_times(film: Film) -> Floats:
     """When each moment begins, from 0 at the first to 1 at the last: (I,)."""
     starts = np.array([moment.start_s for moment in film.moments])
-    times: NDArray[np.float32] = (starts - starts[0]).astype(np.float32)
-    return times / np.float32(max(times[-1], 1e-9))
+    times: Floats = (starts - starts[0]).astype(np.float32)
+    return times / np.float32(max(times[-1], 1e-9))  # one moment alone is at 0
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
-def _forward_backward(odds, absent, factors, mixture, passages, counts, turns):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Sums over all paths; leaves the posteriors in `odds` (rendered) and `absent` (position)."""
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def go_ahead(
+    odds: Floats, absent: Floats, weights: StepWeights, message: Floats, forward: Floats
+) -> float:
+    """The forward pass: fill `forward` (I, 2, J) and return the log of what its rows summed to.
+
+    `message` (2, J) is what arrives at the first moment; it is replaced by what arrives at the
+    moment after the last.
+    """
     moments, sentences = odds.shape
-    forward = np.empty((moments, 2, sentences), np.float32)
-    spread = np.full((2, sentences), np.float32(0.5 / sentences), np.float32)
+    spread = message.copy()
     log_partition = 0.0
     for i in range(moments):
-        if i > 0:
-            for r in range(2):
-                spread_step(forward[i - 1, r], mixture, spread[r])
         total = 0.0
         for r in range(2):
-            stay, turn = passages[r, r], passages[1 - r, r]
+            stay, turn = weights.passages[r, r], weights.passages[1 - r, r]
             if i == 0:
-                stay, turn = 1.0, 0.0
+                stay, turn = 1.0, 0.0  # the first message has turned already
             for j in range(sentences):
                 arrived = stay * spread[r, j] + turn * spread[1 - r, j]
-                value = arrived * (absent[i, j] + factors[r] * odds[i, j])
+                value = arrived * (absent[i, j] + weights.factors[r] * odds[i, j])
                 forward[i, r, j] = value
                 total += value
         for r in range(2):
             for j in range(sentences):
                 forward[i, r, j] /= total
+            _spread(forward[i, r], weights.mixture, spread[r])
         log_partition += np.log(total)
-    backward = np.ones((2, sentences), np.float32)
+    for r in range(2):
+        stay, turn = weights.passages[r, r], weights.passages[1 - r, r]
+        for j in range(sentences):
+            message[r, j] = stay * spread[r, j] + turn * spread[1 - r, j]
+    return log_partition
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def go_back(
+    odds: Floats,
+    absent: Floats,
+    weights: StepWeights,
+    forward: Floats,
+    message: Floats,
+    counts: Counts,
+    turns: Counts,
+) -> float:
+    """The backward pass: leaves the posteriors in `odds` (rendered) and `absent` (position).
+
+    `message` (2, J) is what arrives at the last moment from the future. Expected numbers of steps
+    and turns are added to `counts` and `turns`; returns that of moments rendered freely.
+    """
+    moments, sentences = odds.shape
     arriving = np.empty((2, sentences), np.float32)
-    source = np.empty(sentences, np.float32)
+    spread = np.empty((2, sentences), np.float32)
     rendered_freely = 0.0
     for i in range(moments - 1, -1, -1):
-        # What arrives at this moment from the future, before its own row is overwritten.
-        largest = 0.0
-        for r in range(2):
-            for j in range(sentences):
-                arriving[r, j] = (absent[i, j] + factors[r] * odds[i, j]) * backward[r, j]
-                largest = max(largest, arriving[r, j])
-        for r in range(2):
-            for j in range(sentences):
-                arriving[r, j] /= largest
-        total = 0.0
-        for r in range(2):
-            for j in range(sentences):
-                total += forward[i, r, j] * backward[r, j]
-        freely = 0.0
-        for j in range(sentences):
-            faithful = forward[i, 0, j] * backward[0, j] / total
-            free = forward[i, 1, j] * backward[1, j] / total
-            rendering, rendering_free = 0.0, 0.0
-            if odds[i, j] > 0:
-                rendering = faithful * odds[i, j] / (absent[i, j] + odds[i, j])
-                lower = factors[1] * odds[i, j]
-                rendering_free = free * lower / (absent[i, j] + lower)
-            odds[i, j] = rendering + rendering_free
-            absent[i, j] = faithful + free
-            freely += rendering_free
-        rendered_freely += freely
+        # Before this moment's weights are overwritten by its posteriors.
+        _weigh_message(odds[i], absent[i], weights.factors, message, arriving)
+        rendered_freely += _join(odds[i], absent[i], weights.factors, forward[i], message)
         if i == 0:
             break
-        found = np.zeros(8)
-        for r in range(2):
-            for j in range(sentences):
-                source[j] = (
-                    passages[r, r] * forward[i - 1, r, j]
-                    + passages[1 - r, r] * forward[i - 1, 1 - r, j]
-                )
-            _count(source, arriving[r], mixture, found)
-            # A step from j to k is a step back from k to j.
-            spread_step(arriving[r, ::-1], mixture, spread[r, ::-1])
-        counts += found / found.sum()
-        turned = np.zeros((2, 2))
-        for r in range(2):
-            for q in range(2):
-                for j in range(sentences):
-                    turned[r, q] += forward[i - 1, r, j] * spread[q, j]
-                turned[r, q] *= passages[r, q]
-        turns += turned / turned.sum()
-        for r in range(2):
-            for j in range(sentences):
-                backward[r, j] = passages[r, 0] * spread[0, j] + passages[r, 1] * spread[1, j]
-    return log_partition, rendered_freely
+        _spread_back(arriving, weights.mixture, spread)
+        _count_steps(forward[i - 1], arriving, weights, counts)
+        _count_turns(forward[i - 1], spread, weights.passages, turns)
+        _turn_back(spread, weights.passages, message)
+    return rendered_freely
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
-def spread_step(source, mixture, out) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    """One step: out[k] = Σ_j source[j] · p(k - j)."""
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def send_back(odds: Floats, absent: Floats, weights: StepWeights, message: Floats) -> None:
+    """Replace the message to the last moment by the one to the moment before the first: (2, J)."""
+    arriving = np.empty_like(message)
+    spread = np.empty_like(message)
+    for i in range(odds.shape[0] - 1, -1, -1):
+        _weigh_message(odds[i], absent[i], weights.factors, message, arriving)
+        _spread_back(arriving, weights.mixture, spread)
+        _turn_back(spread, weights.passages, message)
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _weigh_message(
+    odds: Floats, absent: Floats, factors: Floats, message: Floats, out: Floats
+) -> None:
+    """A message to one moment times the weights of its cells, scaled to a maximum of 1: (2, J)."""
+    sentences = len(odds)
+    largest = 0.0
+    for r in range(2):
+        for j in range(sentences):
+            out[r, j] = (absent[j] + factors[r] * odds[j]) * message[r, j]
+            largest = max(largest, out[r, j])
+    for r in range(2):
+        for j in range(sentences):
+            out[r, j] /= largest
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _join(odds: Floats, absent: Floats, factors: Floats, forward: Floats, message: Floats) -> float:
+    """Replace one moment's weights by its posteriors; returns P(rendered in a free passage)."""
+    sentences = len(odds)
+    total = 0.0
+    for r in range(2):
+        for j in range(sentences):
+            total += forward[r, j] * message[r, j]
+    freely = 0.0
+    for j in range(sentences):
+        faithful = forward[_FAITHFUL, j] * message[_FAITHFUL, j] / total
+        free = forward[_FREE, j] * message[_FREE, j] / total
+        rendering, rendering_free = 0.0, 0.0
+        if odds[j] > 0:
+            rendering = faithful * odds[j] / (absent[j] + odds[j])
+            lower = factors[_FREE] * odds[j]
+            rendering_free = free * lower / (absent[j] + lower)
+        odds[j] = rendering + rendering_free
+        absent[j] = faithful + free
+        freely += rendering_free
+    return freely
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _spread(source: Floats, mixture: Floats, out: Floats) -> None:
+    """One step ahead: out[k] = Σ_j source[j] · p(k - j), by running sums."""
     sentences = len(source)
     total = 0.0
     for j in range(sentences):
         total += source[j]
-    anywhere = mixture[7] * total / sentences
+    anywhere = mixture[_ANYWHERE] * total / sentences
     near, far, farther, last = 0.0, 0.0, 0.0, 0.0
     for j in range(sentences):
-        near = _FORWARD[0] * near + (1 - _FORWARD[0]) * last
-        far = _FORWARD[1] * far + (1 - _FORWARD[1]) * last
-        farther = _FORWARD[2] * farther + (1 - _FORWARD[2]) * last
-        ahead = mixture[1] * last + mixture[2] * near + mixture[3] * far + mixture[4] * farther
-        out[j] = mixture[0] * source[j] + ahead + anywhere
+        near = _NEAR_DECAY * near + (1 - _NEAR_DECAY) * last
+        far = _FAR_DECAY * far + (1 - _FAR_DECAY) * last
+        farther = _FARTHER_DECAY * farther + (1 - _FARTHER_DECAY) * last
+        ahead = (
+            mixture[_NEXT] * last
+            + mixture[_NEAR] * near
+            + mixture[_FAR] * far
+            + mixture[_FARTHER] * farther
+        )
+        out[j] = mixture[_STAY] * source[j] + ahead + anywhere
         last = source[j]
     near, far, last = 0.0, 0.0, 0.0
     for j in range(sentences - 1, -1, -1):
-        near = _BACKWARD[0] * near + (1 - _BACKWARD[0]) * last
-        far = _BACKWARD[1] * far + (1 - _BACKWARD[1]) * last
-        out[j] += mixture[5] * near + mixture[6] * far
+        near = _BACK_DECAY * near + (1 - _BACK_DECAY) * last
+        far = _FAR_BACK_DECAY * far + (1 - _FAR_BACK_DECAY) * last
+        out[j] += mixture[_BACK] * near + mixture[_FAR_BACK] * far
         last = source[j]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
-def _count(source, arriving, mixture, counts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Add the weight of each kind of step between two moments."""
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _spread_back(arriving: Floats, mixture: Floats, out: Floats) -> None:
+    """The same against time: a step from j to k is a step back from k to j."""
+    for r in range(2):
+        _spread(arriving[r, ::-1], mixture, out[r, ::-1])
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _turn_back(spread: Floats, passages: Floats, message: Floats) -> None:
+    """What the moment before hears, whichever kind of passage it is in: (2, J)."""
+    for r in range(2):
+        for j in range(spread.shape[1]):
+            message[r, j] = passages[r, 0] * spread[0, j] + passages[r, 1] * spread[1, j]
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _count_turns(before: Floats, spread: Floats, passages: Floats, turns: Counts) -> None:
+    """Add the expected turns between two moments, which sum to 1."""
+    turned = np.zeros((2, 2))
+    for r in range(2):
+        for q in range(2):
+            for j in range(before.shape[1]):
+                turned[r, q] += before[r, j] * spread[q, j]
+            turned[r, q] *= passages[r, q]
+    turns += turned / turned.sum()
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _count_steps(before: Floats, arriving: Floats, weights: StepWeights, counts: Counts) -> None:
+    """Add the expected steps of each kind between two moments, which sum to 1."""
+    sentences = before.shape[1]
+    source = np.empty(sentences, np.float32)
+    found = np.zeros(len(STEPS))
+    for r in range(2):
+        for j in range(sentences):
+            source[j] = (
+                weights.passages[r, r] * before[r, j]
+                + weights.passages[1 - r, r] * before[1 - r, j]
+            )
+        found += _step_mass(source, arriving[r]) * weights.mixture
+    counts += found / found.sum()
+
+
+@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+def _step_mass(source: Floats, arriving: Floats) -> Counts:
+    """What each kind of step carries from source to arriving, before its share: (8,)."""
     sentences = len(source)
-    found = np.zeros(8)
+    found = np.zeros(len(STEPS))
     total, target = 0.0, 0.0
     near, far, farther, last = 0.0, 0.0, 0.0, 0.0
     for j in range(sentences):
-        near = _FORWARD[0] * near + (1 - _FORWARD[0]) * last
-        far = _FORWARD[1] * far + (1 - _FORWARD[1]) * last
-        farther = _FORWARD[2] * farther + (1 - _FORWARD[2]) * last
-        found[0] += source[j] * arriving[j]
-        found[1] += last * arriving[j]
-        found[2] += near * arriving[j]
-        found[3] += far * arriving[j]
-        found[4] += farther * arriving[j]
+        near = _NEAR_DECAY * near + (1 - _NEAR_DECAY) * last
+        far = _FAR_DECAY * far + (1 - _FAR_DECAY) * last
+        farther = _FARTHER_DECAY * farther + (1 - _FARTHER_DECAY) * last
+        found[_STAY] += source[j] * arriving[j]
+        found[_NEXT] += last * arriving[j]
+        found[_NEAR] += near * arriving[j]
+        found[_FAR] += far * arriving[j]
+        found[_FARTHER] += farther * arriving[j]
         total += source[j]
         target += arriving[j]
         last = source[j]
     near, far, last = 0.0, 0.0, 0.0
     for j in range(sentences - 1, -1, -1):
-        near = _BACKWARD[0] * near + (1 - _BACKWARD[0]) * last
-        far = _BACKWARD[1] * far + (1 - _BACKWARD[1]) * last
-        found[5] += near * arriving[j]
-        found[6] += far * arriving[j]
+        near = _BACK_DECAY * near + (1 - _BACK_DECAY) * last
+        far = _FAR_BACK_DECAY * far + (1 - _FAR_BACK_DECAY) * last
+        found[_BACK] += near * arriving[j]
+        found[_FAR_BACK] += far * arriving[j]
         last = source[j]
-    found[7] = total * target / sentences
-    counts += found * mixture
+    found[_ANYWHERE] = total * target / sentences
+    return found

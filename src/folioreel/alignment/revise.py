@@ -1,7 +1,6 @@
 """Links that follow a reader's judgements, at once: only what a judgement reaches is solved again.
 
-That is a window around the judged moment: see position_blocks.py for positions (preset `default`)
-and chain_blocks.py for the paper's chain.
+That is a window around the judged moment: see blocks.py.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner, fixed_position, fixed_positions
-from folioreel.alignment.chain_blocks import ChainBlocks
-from folioreel.alignment.position_blocks import PositionBlocks
+from folioreel.alignment.blocks import ChainBlocks, PositionBlocks
 from folioreel.alignment.positions import film_times
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.types import Book, Film, Link

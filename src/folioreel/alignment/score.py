@@ -1,56 +1,93 @@
-"""One score a cell: a weighted sum of the measures; the paper has context.py (section 4.3).
+"""One score per cell from the similarity tensor, by itself: what the chain or the positions smooth.
 
-Where nobody speaks, the pictures alone can tell: a weighted sum of the measures `visual` and
-`scene`, fitted as the log odds that a sentence describes a shot.
+The paper's is a convolutional network over the tensor (section 4.3). Beyond it, the preset
+`default` has a weighted sum of the measures, fitted as a logit. There a moment without dialogue is
+scored by its pictures alone: a weighted sum of `visual` and `scene`, the logit of P(the sentence
+describes the shot).
 """
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.config import AlignConfig
+from folioreel.config import AlignConfig, PicturesConfig
+from folioreel.engines.batch import count_cores
+from folioreel.models.context_cnn import ContextModel
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.similarity.tensor import SimilarityRows, visual_measures
-from folioreel.types import Book, Film
+from folioreel.similarity.tensor import PICTURE_MEASURES, SimilarityRows, SimilarityTensor
 
-_ROWS = 128
+_CONTEXT_ROWS = 64
+"""Moments that the network reads at once: each core holds such a block of all measures. With fewer,
+rows of the halo would be computed more often; with more, memory grows."""
 
 
 def score_cells(
     rows: SimilarityRows, config: AlignConfig, progress: ProgressCallback = ignore_progress
 ) -> NDArray[np.float32]:
-    """The unary score of every moment and sentence: (I, J)."""
+    """The weighted sum of the measures for every moment and sentence: (I, J).
+
+    With positions, silent moments are scored by their pictures; -inf where there are none.
+    """
     moments, sentences = rows.shape
-    weights = np.array([config.weights[name] for name in rows.measures], dtype=np.float32)
-    unary = np.empty((moments, sentences), dtype=np.float32)
+    weights = np.array([config.weights[name] for name in config.measures], dtype=np.float32)
+    scores = np.empty((moments, sentences), dtype=np.float32)
     for block in rows.blocks():
-        last = block.first + block.values.shape[0]
-        unary[block.first : last] = block.values @ weights + np.float32(config.bias)
-        progress(Progress(stage="comparing", done=last, total=moments))
-    return unary
+        part = slice(block.first, block.first + block.values.shape[0])
+        # Measures that are there for the pictures alone come last: see `tensor_measures`.
+        scores[part] = block.values[..., : len(weights)] @ weights + np.float32(config.bias)
+        if config.steps is not None:
+            scores[part][rows.silent[part]] = -np.inf
+            looked_at = rows.silent[part] & rows.seen[part]
+            if config.pictures is not None and looked_at.any():
+                scores[part][looked_at] = _picture_scores(block, config.pictures)[looked_at]
+        progress(Progress(stage="comparing", done=part.stop, total=moments))
+    return scores
 
 
-def score_silent(
-    scores: NDArray[np.float32],
-    film: Film,
-    book: Book,
-    config: AlignConfig,
-    progress: ProgressCallback = ignore_progress,
-) -> None:
-    """Write the scores of silent moments: by their pictures, minus infinity without any."""
-    silent = np.array([moment.text == "" for moment in film.moments])
-    scores[silent] = -np.inf
-    if config.pictures is None or film.features is None or not silent.any():
-        return
-    weights = {"visual": config.pictures.visual, "scene": config.pictures.scene}
-    measures = visual_measures(film, book, config, tuple(weights), progress)
-    seen = silent & np.all([measure.seen for measure in measures], axis=0)
-    for first in range(0, len(silent), _ROWS):
-        last = min(first + _ROWS, len(silent))
-        total = np.full((last - first, scores.shape[1]), config.pictures.bias, dtype=np.float32)
-        found = np.empty((1, *total.shape), dtype=np.float32)
-        for measure in measures:
-            measure.rows(first, last, found)
-            total += np.float32(weights[measure.names[0]]) * found[0]
-        scores[first:last][seen[first:last]] = total[seen[first:last]]
+def _picture_scores(block: SimilarityTensor, weights: PicturesConfig) -> NDArray[np.float32]:
+    """The weighted sum of what the pictures say: (rows, J)."""
+    total = np.full(block.values.shape[:2], weights.bias, dtype=np.float32)
+    for name in PICTURE_MEASURES:
+        total += np.float32(getattr(weights, name)) * block[name]
+    return total
+
+
+def context_scores(
+    rows: SimilarityRows, model: ContextModel, progress: ProgressCallback = ignore_progress
+) -> NDArray[np.float32]:
+    """The logit of every moment and sentence, by the paper's network (section 4.3): (I, J).
+
+    The paper's chain takes the sigmoid of it, which hardly tells two unlikely sentences apart;
+    with logits the judged lines are far more probable.
+
+    Raises:
+        ValueError: The tensor lacks a measure that the model reads.
+    """
+    missing = sorted(set(model.measures) - set(rows.measures))
+    if missing:
+        raise ValueError(f"the context model reads {', '.join(missing)}, which is not computed")
+    scores = np.empty(rows.shape, dtype=np.float32)
+    cores = count_cores()
+    waiting: deque[tuple[int, Future[NDArray[np.float32]]]] = deque()
+
+    def finish() -> None:
+        first, future = waiting.popleft()
+        found = future.result()
+        scores[first : first + len(found)] = found
+        progress(Progress(stage="comparing", done=first + len(found), total=rows.shape[0]))
+
+    # The measures are computed here while other cores convolve the blocks before.
+    with ThreadPoolExecutor(cores) as pool:
+        for block in rows.blocks(_CONTEXT_ROWS, model.halo[0]):
+            planes = np.stack([block[name] for name in model.measures])  # (M, rows + 2 halo, J)
+            waiting.append((block.first, pool.submit(model.log_odds, planes)))
+            # Each waiting block is tens of megabytes: never more of them than cores.
+            if len(waiting) > cores:
+                finish()
+        while waiting:
+            finish()
+    return scores

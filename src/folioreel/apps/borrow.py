@@ -24,7 +24,7 @@ from folioreel.corpus.sources import FoundFile
 from folioreel.engines.batch import EngineName
 from folioreel.errors import AlignmentError, ConfigError, InputError
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.similarity.bags import compare_bags, make_bag
+from folioreel.similarity.tfidf import compare_bags, make_bag
 from folioreel.types import Book, Film, Kind
 
 _OFFERS = 6

@@ -21,7 +21,7 @@ from folioreel.engines.batch import EngineName, run_many
 from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.book import load_book, skim_book
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.similarity.bags import Bag, make_bag
+from folioreel.similarity.tfidf import Bag, make_bag
 from folioreel.types import Book
 
 _SKIMMED = f"skimmed 1 {__version__}"

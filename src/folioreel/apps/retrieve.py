@@ -36,7 +36,7 @@ from folioreel.corpus.sources import FoundFile
 from folioreel.engines.batch import EngineName
 from folioreel.errors import AlignmentError, ConfigError
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.similarity.bags import compare_bags, make_bag
+from folioreel.similarity.tfidf import compare_bags, make_bag
 from folioreel.types import Film
 
 _LEAST_EVIDENCE, _LEAST_SIMILARITY = 0.1, 0.05

@@ -32,9 +32,8 @@ from folioreel.models.inference import unit_rows
 from folioreel.models.unknown_words import known_tokens
 from folioreel.models.vocabulary import UNKNOWN, Vocabulary, training_tokens
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.similarity.base import Measure
+from folioreel.similarity.base import Measure, number_tokens
 from folioreel.similarity.tfidf import TfidfMeasure
-from folioreel.similarity.tokens import Tokens, number_tokens
 from folioreel.types import Alignment, Book, Film, Link
 
 if TYPE_CHECKING:
@@ -115,7 +114,8 @@ class Bm25Measure:
         """Weight the words of both sides."""
         tokens = number_tokens(film, book)
         words = len(tokens.vocabulary)
-        sentences, moments = _bags(tokens.sentences, words), _bags(tokens.moments, words)
+        sentences = tokens.sentences.count_words(words)
+        moments = tokens.moments.count_words(words)
         frequency = np.bincount(sentences.indices, minlength=words)
         count = sentences.shape[0]
         idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))  # (words,)
@@ -324,16 +324,6 @@ def _links(sentences: NDArray[np.int64], similarity: NDArray[np.floating]) -> tu
         Link(moment=i, sentence=int(j), score=float(score), in_book=bool(score > 0))
         for i, (j, score) in enumerate(zip(sentences, scores, strict=True))
     )
-
-
-def _bags(tokens: Tokens, words: int) -> sparse.csr_array:
-    """Word counts of each text: (texts, words)."""
-    bags = sparse.csr_array(
-        (np.ones(len(tokens.ids)), tokens.ids.copy(), tokens.starts.copy()),
-        shape=(len(tokens.starts) - 1, words),
-    )
-    bags.sum_duplicates()
-    return bags
 
 
 def _saturated(

@@ -1,4 +1,4 @@
-"""The chain: its nodes, its weights and its pairwise potentials ψ_p and ψ_q (paper, section 4.4).
+"""The paper's chain: its nodes, its weights and its pairwise potentials ψ_p and ψ_q (section 4.4).
 
 The cost of a step from sentence k to sentence j depends on the displacement j - k alone:
 
@@ -8,14 +8,14 @@ where d_s is the time between the two moments as a share of the film, and d_b th
 displacement as a share of the book. Each pair of neighbours is counted once; the paper's sum over
 both neighbours of every node counts it twice, which only doubles the weights.
 
-Beyond the paper there may be one more state, "not in the book": it has a score of its own, and
-costs of its own to enter and to leave.
+The paper also prunes sentences that are more than a third of the book away from the uniform
+alignment, for speed alone. We solve the whole chain instead (alignment/decode.py, marginals.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numba
@@ -29,20 +29,18 @@ Costs: TypeAlias = NDArray[np.float64]
 """Cost of a displacement d = j - k at index d + J - 1: (2 J - 1,)."""
 
 ABSENT = -1
-"""Stands for a sentence where a path says "not in the book"."""
+"""Takes the place of a sentence where a reader judged a moment to be "not in the book"."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chain:
-    """Everything that a path through one film and book is judged by."""
+    """Everything that determines the energy of a path through one film and book."""
 
     unary: NDArray[np.float32]
     """The score of each moment and sentence, higher is better; -inf forbids a cell: (I, J)."""
     steps: NDArray[np.float64]
-    """Time between neighbouring moments as a share of the film: (I - 1,)."""
+    """d_s, the time between neighbouring moments as a share of the film: (I - 1,)."""
     config: ChainConfig
-    absent: NDArray[np.float64]
-    """The score of "not in the book" at each moment; -inf where that is not allowed: (I,)."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,29 +54,19 @@ class Chain:
         fill_costs(self.steps[i - 1], self.config.pace, self.config.stay, self.config.sigma, costs)
         return costs
 
+    def rows(self, first: int, last: int) -> Chain:
+        """Moments first … last - 1 as a chain of their own."""
+        return replace(self, unary=self.unary[first:last], steps=self.steps[first : last - 1])
+
 
 def make_chain(
-    unary: NDArray[np.float32],
-    steps: NDArray[np.float64],
-    config: ChainConfig,
-    absent: NDArray[np.float64] | float = 0.0,
+    unary: NDArray[np.float32], steps: NDArray[np.float64], config: ChainConfig
 ) -> Chain:
-    """A chain over given scores.
-
-    Args:
-        unary: Score of each moment and sentence: (I, J).
-        steps: Time between neighbouring moments as a share of the film: (I - 1,).
-        config: The weights.
-        absent: Score of "not in the book", for all moments or for each; it counts only where the
-            config allows that state.
-    """
+    """A chain over the scores (I, J), with the times between its moments (I - 1,)."""
     moments, sentences = unary.shape
     if moments == 0 or sentences == 0 or len(steps) != moments - 1:
-        raise ValueError(f"{unary.shape} scores and {len(steps)} steps make no chain")
-    scores = np.full(moments, -np.inf)
-    if config.absent:
-        scores[:] = absent
-    return Chain(unary=unary, steps=steps, config=config, absent=scores)
+        raise ValueError(f"scores of shape {unary.shape} do not fit {len(steps)} time steps")
+    return Chain(unary=unary, steps=steps, config=config)
 
 
 def time_steps(film: Film) -> NDArray[np.float64]:
@@ -87,48 +75,27 @@ def time_steps(film: Film) -> NDArray[np.float64]:
     return np.diff(starts) / film.duration_s
 
 
-def fix_links(chain: Chain, fixed: Mapping[int, int]) -> Chain:
-    """The chain in which some moments are tied to a sentence, or to `ABSENT`."""
-    moments, sentences = chain.shape
-    unary, absent = chain.unary.copy(), chain.absent.copy()
-    for moment, sentence in fixed.items():
-        if not (0 <= moment < moments and ABSENT <= sentence < sentences):
-            raise ValueError(f"no cell ({moment}, {sentence}) in a chain of {chain.shape}")
-        if sentence == ABSENT:
-            unary[moment] = -np.inf
-            absent[moment] = max(absent[moment], 0.0)
-        else:
-            score = chain.unary[moment, sentence]
-            unary[moment] = -np.inf
-            unary[moment, sentence] = score if score > -np.inf else 0.0
-            absent[moment] = -np.inf
-    return Chain(unary=unary, steps=chain.steps, config=chain.config, absent=absent)
-
-
 def judge_chain(chain: Chain, judged: Mapping[int, int]) -> Chain:
-    """The chain in which judged moments are tied to their sentence, or say nothing.
+    """The chain in which each judged moment keeps to its sentence.
 
-    Where there is no state for "not in the book", a moment that is not tells nothing of its place.
+    The paper's chain has no state for "not in the book", so a moment judged `ABSENT` scores all
+    sentences alike: it passes on what its neighbours say and adds nothing of its own.
     """
     if not judged:
         return chain
-    absent = [moment for moment, sentence in judged.items() if sentence == ABSENT]
-    if chain.config.absent:
-        return fix_links(chain, judged)
-    tied = fix_links(chain, {m: s for m, s in judged.items() if s != ABSENT})
-    tied.unary[absent] = 0.0
-    return tied
-
-
-def prune_far(chain: Chain, film: Film, share: float = 1 / 3) -> Chain:
-    """The paper's pruning: forbid sentences further than a third of the book from the timeline."""
-    _, sentences = chain.shape
+    moments, sentences = chain.shape
     unary = chain.unary.copy()
-    places = (np.arange(sentences) + 0.5) / sentences
-    for moment in film.moments:
-        time = (moment.start_s + moment.end_s) / 2 / film.duration_s
-        unary[moment.index, np.abs(places - time) > share] = -np.inf
-    return Chain(unary=unary, steps=chain.steps, config=chain.config, absent=chain.absent)
+    for moment, sentence in judged.items():
+        if not (0 <= moment < moments and ABSENT <= sentence < sentences):
+            raise ValueError(f"({moment}, {sentence}) is outside a chain of shape {chain.shape}")
+        if sentence == ABSENT:
+            unary[moment] = 0.0
+            continue
+        score = chain.unary[moment, sentence]
+        unary[moment] = -np.inf
+        # The reader overrules a score that forbids the cell; any finite one would do.
+        unary[moment, sentence] = score if score > -np.inf else 0.0
+    return replace(chain, unary=unary)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -137,7 +104,7 @@ def fill_costs(step: float, pace: float, stay: float, sigma: float, costs: Costs
     sentences = (costs.shape[0] + 1) // 2
     variance = sigma * sigma
     for d in range(costs.shape[0]):
-        jump = (d - sentences + 1) / sentences
+        jump = (d - sentences + 1) / sentences  # d_b
         lag = (step - jump) * (step - jump)
         jump *= jump
         costs[d] = pace * (lag / (lag + variance)) + stay * (jump / (jump + variance))

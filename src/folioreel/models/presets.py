@@ -64,11 +64,19 @@ def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     pictures = values.get("pictures")  # missing in presets older than the visual measures
     return AlignConfig(
         **{key: value for key, value in values.items() if key not in _NESTED},
-        chain=ChainConfig(**values["chain"]),
+        chain=_chain_from_dict(values["chain"]),
         steps=None if steps is None else StepsConfig(**steps),
         pictures=None if pictures is None else PicturesConfig(**pictures),
         calibration=(float(slope), float(offset)),
     )
 
 
+def _chain_from_dict(values: dict[str, Any]) -> ChainConfig:
+    if values.get("absent"):
+        raise ConfigError('chain.absent, the state "not in the book", is no longer supported')
+    return ChainConfig(**{key: value for key, value in values.items() if key not in _RETIRED})
+
+
 _NESTED = ("chain", "steps", "pictures", "calibration")
+_RETIRED = ("absent", "enter", "leave")
+"""Settings of the chain in presets of earlier versions; without `absent` they had no effect."""

@@ -4,8 +4,7 @@ The moment's words are the hypothesis, the sentence's words the reference. Preci
 (clipped) n-gram precisions. Without smoothing nearly all cells would be zero, so orders above one
 get one added to count and total (Lin and Och, 2004: sacrebleu's `add-k`, NLTK's `method2`). A
 moment shorter than n words is scored by the orders that it has: BLEU-5 of two words is their
-BLEU-2. (Left to themselves the two libraries disagree there: sacrebleu counts a missing order as
-1/1, NLTK as 1/2.)
+BLEU-2. (The two libraries disagree here: sacrebleu counts a missing order as 1/1, NLTK as 1/2.)
 
 Only n-grams that both sides have can be clipped to more than zero, so an inverted index of the
 book's n-grams visits exactly the cells that count.
@@ -19,9 +18,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.similarity.tokens import TokenPair
+from folioreel.similarity.base import TokenPair
 
 ORDERS = 5
+"""The paper takes BLEU-1 … BLEU-5."""
 _Ints = NDArray[np.int64]
 
 

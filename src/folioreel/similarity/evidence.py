@@ -1,10 +1,13 @@
 """What shared words are worth: beyond the paper, evidence that means the same in every book.
 
-A word that one sentence in a thousand holds is worth ln 1000, whatever else the lines say. Forms of
-a word count as one. `rare` is the worth of all words that a moment and a sentence share, `covered`
-its share of the moment's words, `phrase` the worth of the pairs and `phrase3` of the triples of
-neighbouring words that they share; `nearby` and `nearby_covered` are `rare` and `covered` with the
-sentence's two neighbours, as a line is often spread over several sentences.
+A stem that one sentence in a thousand has is worth ln 1000, whatever else the lines say.
+
+rare              the worth of all stems that a moment and a sentence share
+covered, covers   the same as a share of the moment's worth, and of the sentence's
+phrase, phrase3   the worth of the pairs and triples of neighbouring stems that they share
+nearby, nearby_covered
+                  `rare` and `covered` with the sentence's two neighbours, as a line is often
+                  spread over several sentences
 """
 
 from __future__ import annotations
@@ -13,8 +16,15 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from folioreel.similarity.tokens import TokenPair, Tokens
+from folioreel.similarity.base import TokenPair, Tokens
 from folioreel.text import word_stem
+
+_WORTH_UNIT = 10.0
+_PHRASE_UNIT = 20.0
+"""Worth is given in these, so that all measures are of about one size and one weight decay fits
+all. A rare stem in a book of 10,000 sentences is worth 9; a pair of them twice as much."""
+_LEAST_WORTH = 1e-3
+"""Stands for the worth of a text without words, which is divided by."""
 
 
 class EvidenceMeasure:
@@ -38,6 +48,7 @@ class EvidenceMeasure:
         size = int(stems.max(initial=0)) + 1
         held = _sets(sentences.ids, sentences.owners, (count, size))  # (J, stems)
         frequency = np.bincount(held.indices, minlength=size)
+        # Half a sentence more: stems that only the film has are in none at all.
         worth = np.maximum(np.log((count + 1) / (frequency + 0.5)), 0).astype(np.float32)
         said = _sets(moments.ids, moments.owners, (len(moments.starts) - 1, size))
         weighed = _scale(said, worth)
@@ -45,23 +56,24 @@ class EvidenceMeasure:
         self._window = (weighed, _with_neighbours(held).T.tocsr())
         self._pairs = _phrases(moments, sentences, worth, 2)
         self._triples = _phrases(moments, sentences, worth, 3)
-        self._said = np.maximum(said @ worth, 1e-3)[:, None]  # (I, 1)
-        self._held = np.maximum(held @ worth, 1e-3)  # (J,)
+        self._said = np.maximum(said @ worth, _LEAST_WORTH)[:, None]  # (I, 1)
+        self._held = np.maximum(held @ worth, _LEAST_WORTH)  # (J,)
 
     def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
-        """Fill `out` (7, last - first, J); worth in tens, so that weights are of one size."""
+        """Fill `out` (7, last - first, J)."""
         part = slice(first, last)
         shared, nearby = _multiply(self._single, part), _multiply(self._window, part)
-        out[0] = shared / 10
+        out[0] = shared / _WORTH_UNIT
         out[1] = shared / self._said[part]
         out[2] = shared / self._held
-        out[3] = _multiply(self._pairs, part) / 20
-        out[4] = _multiply(self._triples, part) / 20
-        out[5] = nearby / 10
+        out[3] = _multiply(self._pairs, part) / _PHRASE_UNIT
+        out[4] = _multiply(self._triples, part) / _PHRASE_UNIT
+        out[5] = nearby / _WORTH_UNIT
         out[6] = nearby / self._said[part]
 
 
 _Product = tuple[sparse.csr_array, sparse.csr_array]
+"""What moments say, weighed (I, terms), and which sentences have it (terms, J)."""
 
 
 def _multiply(product: _Product, part: slice) -> NDArray[np.float32]:
@@ -109,7 +121,7 @@ def _with_neighbours(texts: sparse.csr_array) -> sparse.csr_array:
 def _phrases(
     moments: Tokens, sentences: Tokens, worth: NDArray[np.float32], length: int
 ) -> _Product:
-    """Runs of some words on both sides, each worth what its words are."""
+    """Runs of `length` neighbouring stems on both sides, each worth the sum of its stems."""
     size = len(worth)
     sides = [_runs(side, size, length) for side in (moments, sentences)]
     keys, numbers = np.unique(np.concatenate([keys for keys, _ in sides]), return_inverse=True)
@@ -130,7 +142,7 @@ def _phrases(
 
 
 def _runs(tokens: Tokens, size: int, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A number for each run of neighbouring words in a text, and the text it stands in."""
+    """A number for each run of neighbouring stems in a text, and the text it is in."""
     owners = tokens.owners
     last = max(0, len(owners) - length + 1)
     keys = np.zeros(last, dtype=np.int64)

@@ -1,4 +1,8 @@
-"""All measures stacked, a block of rows at a time: the whole tensor is never held (section 4.3)."""
+"""All measures stacked, a block of rows at a time: the whole tensor is never held (section 4.3).
+
+The paper's nine are `visual`, `sentence`, `bleu1` … `bleu5`, `tfidf` and a uniform prior. Each has
+its file, except the prior, which is here.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,16 @@ from folioreel.config import AlignConfig
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.similarity.base import Measure
+from folioreel.similarity.base import Measure, number_tokens
 from folioreel.similarity.bleu import BleuMeasure
 from folioreel.similarity.evidence import EvidenceMeasure
-from folioreel.similarity.prior import PriorMeasure
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tfidf import TfidfMeasure
-from folioreel.similarity.tokens import number_tokens
 from folioreel.similarity.visual import VisualMeasure
 from folioreel.types import Book, Film
+
+PICTURE_MEASURES = ("visual", "scene")
+"""The measures of what a moment looks like."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,10 +66,21 @@ class SimilarityRows:
         progress: ProgressCallback = ignore_progress,
         encoder: SentenceEncoder | None = None,
     ) -> None:
-        """Build the measures that the config names, with its sentence encoder or another one."""
-        self.measures = config.measures
+        """Build the measures that the config needs for this film.
+
+        `encoder` takes the place of the sentence encoder that the config names.
+        """
+        self.measures = tensor_measures(film, config)
         self.shape = (len(film.moments), len(book.sentences))
-        self._sources = build_measures(film, book, config, progress, encoder)
+        self.silent = _silent_moments(film)
+        """Whether nobody speaks in a moment: (I,)."""
+        sources = _text_measures(film, book, config, progress, encoder)
+        pictures = _picture_measures(film, book, config, self.measures, progress)
+        self.seen = np.full(self.shape[0], bool(pictures))
+        """Whether the pictures of a moment are known to all measures that read them: (I,)."""
+        for measure in pictures:
+            self.seen &= measure.seen
+        self._sources: list[Measure] = [*sources, *pictures]
 
     def block(self, first: int, last: int, halo: int = 0) -> SimilarityTensor:
         """Rows first … last - 1 with `halo` rows of context above and below."""
@@ -89,21 +105,39 @@ class SimilarityRows:
             yield self.block(first, min(first + rows, self.shape[0]), halo)
 
 
-def build_measures(
+def tensor_measures(film: Film, config: AlignConfig) -> tuple[str, ...]:
+    """The measures of a film's tensor: those with a weight, then those for its pictures alone.
+
+    With positions, the weighted sum is for dialogue, and moments without any are scored by their
+    pictures (`AlignConfig.pictures`), whose measures have no weight in that sum.
+    """
+    scored_by_sum = config.context is None and config.steps is not None
+    if config.pictures is None or not scored_by_sum or film.features is None:
+        return config.measures
+    if not _silent_moments(film).any():
+        return config.measures  # spares loading the embeddings
+    return (*config.measures, *(name for name in PICTURE_MEASURES if name not in config.weights))
+
+
+def _silent_moments(film: Film) -> NDArray[np.bool_]:
+    return np.array([moment.text == "" for moment in film.moments], dtype=bool)
+
+
+def _text_measures(
     film: Film,
     book: Book,
     config: AlignConfig,
-    progress: ProgressCallback = ignore_progress,
-    encoder: SentenceEncoder | None = None,
+    progress: ProgressCallback,
+    encoder: SentenceEncoder | None,
 ) -> list[Measure]:
-    """The measures that a config names, each family once."""
+    """The measures of what is said, each family once."""
     tokens = number_tokens(film, book)
     sources: list[Measure] = []
     if "prior" in config.measures:
         sources.append(PriorMeasure(film, len(book.sentences), config.prior_width))
     if "tfidf" in config.measures:
         sources.append(TfidfMeasure(tokens))
-    if any(name.startswith("bleu") for name in config.measures):
+    if any(name in config.measures for name in BleuMeasure.names):
         sources.append(BleuMeasure(tokens))
     if any(name in config.measures for name in EvidenceMeasure.names):
         sources.append(EvidenceMeasure(tokens))
@@ -113,21 +147,41 @@ def build_measures(
     if any(name.startswith("semantic") for name in config.measures):
         found = encoder or load_encoder(config.semantic_encoder)
         sources.append(SentenceMeasure("semantic", found, film, book, progress))
-    sources += visual_measures(film, book, config, config.measures, progress)
     return sources
 
 
-def visual_measures(
+def _picture_measures(
     film: Film,
     book: Book,
     config: AlignConfig,
     names: tuple[str, ...],
-    progress: ProgressCallback = ignore_progress,
+    progress: ProgressCallback,
 ) -> list[VisualMeasure]:
-    """Those of `visual` and `scene` that are named, by the embeddings of a config."""
     embeddings = {"visual": config.visual_embedding, "scene": config.scene_embedding}
     return [
-        VisualMeasure(VisualSemantic.load(embedding), film, book, progress)
-        for name, embedding in embeddings.items()
+        VisualMeasure(VisualSemantic.load(embeddings[name]), film, book, progress)
+        for name in PICTURE_MEASURES
         if name in names
     ]
+
+
+class PriorMeasure:
+    """The uniform prior: a third into the film is about a third into the book (section 4.3).
+
+    The paper does not say how wide it is. Ours is a bell around the diagonal, 1 on it, with a
+    standard deviation of `AlignConfig.prior_width` books.
+    """
+
+    names: tuple[str, ...] = ("prior",)
+
+    def __init__(self, film: Film, sentences: int, width: float) -> None:
+        """Place moments by their middle, in seconds, and sentences by their number."""
+        middles = np.array([(m.start_s + m.end_s) / 2 for m in film.moments])
+        self._moments = middles / film.duration_s  # (I,)
+        self._sentences = (np.arange(sentences) + 0.5) / sentences  # (J,)
+        self._width = width
+
+    def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
+        """Fill `out` (1, last - first, J)."""
+        away = (self._moments[first:last, None] - self._sentences[None, :]) / self._width
+        np.exp(-0.5 * away**2, out=out[0], casting="same_kind")

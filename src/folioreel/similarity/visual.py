@@ -5,48 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError
 from folioreel.models.sentence_encoder import encode_cached
+from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Book, Film
-
-
-class Embedding(Protocol):
-    """Clips and sentences in one space, such as `models.visual_semantic.VisualSemantic`."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def features(self) -> str:
-        """The kind of frame features that it takes, `visual` or `scene`."""
-
-    @property
-    def feature_units(self) -> int:
-        """The length of a clip's features."""
-
-    @property
-    def units(self) -> int:
-        """The length of a vector in the common space."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of all that the vectors of sentences depend on, beside the text."""
-
-    def embed_clips(self, features: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """(N, feature_units) → (N, units), of unit length."""
-
-    def embed_sentences(
-        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
-    ) -> NDArray[np.float32]:
-        """(N, units), of unit length; zeros for a text without words."""
 
 
 class VisualMeasure:
@@ -54,15 +20,15 @@ class VisualMeasure:
 
     def __init__(
         self,
-        embedding: Embedding,
+        embedding: VisualSemantic,
         film: Film,
         book: Book,
         progress: ProgressCallback = ignore_progress,
     ) -> None:
-        """Place both sides; the sentences may come from the cache.
+        """Embed both sides; the sentences may come from the cache.
 
         Raises:
-            ConfigError: The film was watched with another network than the embedding knows.
+            ConfigError: The film was watched with a network that the embedding does not know.
         """
         self.names: tuple[str, ...] = (embedding.features,)
         self._moments = _embed_moments(embedding, film)  # (I, units)
@@ -79,8 +45,8 @@ class VisualMeasure:
         np.matmul(self._moments[first:last], self._sentences.T, out=out[0])
 
 
-def _embed_moments(embedding: Embedding, film: Film) -> NDArray[np.float32]:
-    """The vector of each moment's shot; zeros for one without a shot that was seen."""
+def _embed_moments(embedding: VisualSemantic, film: Film) -> NDArray[np.float32]:
+    """The vector of each moment's shot; zeros for a moment without a shot that was seen."""
     moments = np.zeros((len(film.moments), embedding.units), dtype=np.float32)
     if film.features is None or embedding.features not in film.features.vectors:
         return moments
@@ -90,8 +56,9 @@ def _embed_moments(embedding: Embedding, film: Film) -> NDArray[np.float32]:
             f"the embedding {embedding.name} does not take the features of"
             f" {film.features.network}; choose one that was trained on them"
         )
-    shots = embedding.embed_clips(features.astype(np.float32))
-    shots[~features.any(axis=1)] = 0  # a map would place them somewhere
+    shots = embedding.embed_clips(features.astype(np.float32))  # (shots, units)
+    # The map's bias would give shots of which no frame could be seen a place, too.
+    shots[~features.any(axis=1)] = 0
     for moment in film.moments:
         if moment.shot is not None:
             moments[moment.index] = shots[moment.shot]
@@ -99,9 +66,9 @@ def _embed_moments(embedding: Embedding, film: Film) -> NDArray[np.float32]:
 
 
 class _Reader:
-    """The sentences' side of an embedding as a sentence encoder."""
+    """The sentences' side of an embedding as a `SentenceEncoder`, so that it can be cached."""
 
-    def __init__(self, embedding: Embedding) -> None:
+    def __init__(self, embedding: VisualSemantic) -> None:
         self.name, self.units = embedding.name, embedding.units
         self.fingerprint = embedding.fingerprint
         self.encode = embedding.embed_sentences

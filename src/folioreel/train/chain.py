@@ -54,21 +54,14 @@ class Learned:
 
 
 def make_lesson(chain: Chain, judged: Sequence[JudgedMoment]) -> ChainLesson:
-    """Clamp every match to its sentences; all other moments stay hidden.
-
-    Raises:
-        ValueError: The chain has a state "not in the book", which the paper's has not.
-    """
-    if chain.config.absent:
-        raise ValueError("only a chain without the state “not in the book” can be learned")
+    """Clamp every match to its sentences; all other moments stay hidden."""
     unary = chain.unary.copy()
     for moment in judged:
         if moment.verdict == "match":
             kept = list(moment.sentences)
             unary[moment.moment] = -np.inf
             unary[moment.moment, kept] = chain.unary[moment.moment, kept]
-    clamped = Chain(unary=unary, steps=chain.steps, config=chain.config, absent=chain.absent)
-    return ChainLesson(chain=chain, clamped=clamped)
+    return ChainLesson(chain=chain, clamped=replace(chain, unary=unary))
 
 
 def fit_chain(

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.alignment.context import RowSource, context_scores
+from folioreel.alignment.score import context_scores
 from folioreel.config import AlignConfig, ChainConfig
 from folioreel.errors import ConfigError
 from folioreel.evaluate.dataset import load_pair, load_pair_film
@@ -27,7 +27,7 @@ from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.similarity.tensor import SimilarityRows, SimilarityTensor
+from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.chain import WEIGHTS, Learned, fit_chain, make_lesson
 from folioreel.train.judged import JudgedMoment, judged_moments
 from folioreel.types import Film
@@ -45,20 +45,12 @@ CHAIN_START = ChainConfig(unary=1.0, pace=1.0, stay=1.0, sigma=0.02)
 _PARTS = 3
 
 
-class Rows(RowSource, Protocol):
-    """A similarity tensor that gives any block of its rows, such as `SimilarityRows`."""
-
-    def block(self, first: int, last: int, halo: int = 0) -> SimilarityTensor:
-        """Rows first … last - 1 with their halo."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingPair:
     """A film and a book as measures, and what was judged of them."""
 
     film: Film
-    rows: Rows
+    rows: SimilarityRows
     judged: tuple[JudgedMoment, ...]
 
 

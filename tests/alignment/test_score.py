@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_context import MadeRows, made_model
 
-from folioreel.alignment.context import context_scores
+from folioreel.alignment.score import context_scores
 
 
 @pytest.fixture
