@@ -9,8 +9,8 @@ from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
-from folioreel.ingest.books.headings import heading_level, is_numbered
 from folioreel.ingest.books.matter import drop_matter
+from folioreel.ingest.books.titles import heading_level, is_numbered
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.text import split_sentences

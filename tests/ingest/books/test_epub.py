@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folioreel.errors import FolioReelError, InputError
+from folioreel.ingest.book import load_book
 from folioreel.ingest.books import epub
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.headings import is_break
+from folioreel.ingest.books.titles import is_break
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import open_source
 
@@ -351,7 +352,6 @@ def test_nested_contents_keep_parts_and_chapters(tmp_path: Path) -> None:
         ("notes.xhtml", "<p>1. A note.</p>", None),
         ("x.xhtml", "<h2>Notes</h2><p>1. A note.</p>", "Notes"),
         ("x.xhtml", "<p>Ann lives by a river.</p>", "About the Author"),
-        ("x.xhtml", "<p>Long praise.</p>", "Foreword by Max Brod"),
         ("x.xhtml", "<p>On the text.</p>", "Translator’s Note"),
     ],
 )
@@ -360,7 +360,7 @@ def test_matter_is_left_out(tmp_path, name, body, label) -> None:
     links += [("ch1.xhtml", "CHAPTER I"), ("ch2.xhtml", "CHAPTER II")]
     book = read_epub(pack(tmp_path, epub3({name: page(body), **CHAPTERS}, links)))
     assert said(book) == STORY
-    assert book.notes == (f"left out as no part of the story: {label or name}",)
+    assert book.notes == (f"Skipped documents that are not part of the story: {label or name}",)
 
 
 @pytest.mark.parametrize(
@@ -368,11 +368,8 @@ def test_matter_is_left_out(tmp_path, name, body, label) -> None:
     [
         "Prologue",
         "Epilogue",
-        "Preface",
-        "Introduction",
-        "Foreword",
         "Author’s Note",
-        "Introduction by Petra Lindqvist",
+        "Extract from a Diary",
         "The Cover",
         "Contents of a Pocket",
     ],
@@ -384,12 +381,55 @@ def test_what_belongs_to_the_story_stays(tmp_path: Path, label: str) -> None:
     assert said(book) == [(H, label), (P, "Before."), *STORY]
 
 
-def test_a_foreword_marked_as_front_matter_goes_and_one_in_the_fiction_stays(tmp_path) -> None:
-    body = '<section epub:type="foreword"><h2>Foreword</h2><p>By me.</p></section>'
+@pytest.mark.parametrize(
+    "label",
+    ["Preface", "Introduction", "Foreword", "Introduction by Petra Lindqvist", "Foreword by M. B."],
+)
+@pytest.mark.parametrize("heading", ["<h2>{}</h2>", ""])
+def test_prefaces_go_whoever_wrote_them(tmp_path: Path, label: str, heading: str) -> None:
+    links = [("a.xhtml", label), ("ch1.xhtml", "CHAPTER I"), ("ch2.xhtml", "CHAPTER II")]
+    documents = {"a.xhtml": page(f"{heading.format(label)}<p>Before.</p>"), **CHAPTERS}
+    book = load_book(pack(tmp_path, epub3(documents, links)))
+    assert [chapter.title for chapter in book.chapters] == ["CHAPTER I", "CHAPTER II"]
+    assert "Before." not in [sentence.text for sentence in book.sentences]
+
+
+@pytest.mark.parametrize("kind", ["foreword", "preface", "introduction"])
+@pytest.mark.parametrize("title", ["Foreword", "Introduction", "How It Began"])
+def test_a_preface_marked_as_front_matter_goes_and_one_in_the_fiction_stays(
+    tmp_path: Path, kind: str, title: str
+) -> None:
+    body = f'<section epub:type="{kind}"><h2>{title}</h2><p>It was all by me.</p></section>'
     for types, stays in (("frontmatter", False), ("bodymatter", True)):
         documents = {"a.xhtml": page(body, types=types), **CHAPTERS}
-        book = read_epub(pack(tmp_path, epub3(documents)))
-        assert ((H, "Foreword") in said(book)) is stays
+        book = load_book(pack(tmp_path, epub3(documents)))
+        assert (title in [chapter.title for chapter in book.chapters]) is stays
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        '<h2><a href="toc.xhtml#ref1">1</a></h2>',
+        '<div><h2><a href="toc.xhtml#ref1">1</a></h2></div>',
+        '<h2>1<a href="notes.xhtml#fn1">[1]</a></h2>',
+    ],
+)
+@pytest.mark.parametrize("outer", ["{}", "<section>{}</section>", "<div>{}</div>"])
+def test_a_chapter_may_open_with_a_link_or_a_note_mark(tmp_path, opening, outer) -> None:
+    body = outer.format(f"{opening}<p>{PROSE}</p>")
+    documents = {"a.xhtml": page(body), "b.xhtml": page(body.replace(">1<", ">2<"))}
+    text = (P, PROSE.strip())
+    assert said(read_epub(pack(tmp_path, epub3(documents)))) == [(H, "1"), text, (H, "2"), text]
+
+
+def test_a_chapter_whose_first_paragraph_opens_with_a_note_mark_is_not_dropped(tmp_path) -> None:
+    chapter = (
+        f'<p><a href="notes.xhtml#fn1">[1]</a> So it began.</p><p>{PROSE}</p>' + "<p>More.</p>"
+    )
+    for outer in ("{}", "<section>{}</section>", "<div>{}</div>"):
+        body = outer.format(chapter + f"<p>{PROSE * 5}</p>")
+        book = read_epub(pack(tmp_path, epub3({"a.xhtml": page(body), **CHAPTERS})))
+        assert (P, "More.") in said(book)
 
 
 def test_guide_and_landmarks_name_matter(tmp_path: Path) -> None:

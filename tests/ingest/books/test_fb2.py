@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.books import fb2
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.headings import is_break
+from folioreel.ingest.books.titles import is_break
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import open_source
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.books import html
 from folioreel.ingest.books.blocks import Block, Manuscript
-from folioreel.ingest.books.headings import is_break, is_strong_heading
+from folioreel.ingest.books.titles import is_break, is_strong_heading
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import open_source
 

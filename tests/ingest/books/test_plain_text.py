@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from folioreel.errors import InputError
 from folioreel.ingest.book import assemble_book, load_book
-from folioreel.ingest.books.headings import is_break, is_strong_heading, is_weak_heading
 from folioreel.ingest.books.plain_text import parse_plain_text
+from folioreel.ingest.books.titles import is_break, is_strong_heading, is_weak_heading
 from folioreel.ingest.source import SourceFile
 
 

@@ -1,23 +1,76 @@
-"""EPUB 2 and 3 → blocks, by the package's own order; ZIP and XML suffice, so no EPUB library."""
+"""EPUB 2 and 3 → blocks, in the order of the package; ZIP and XML suffice, so no EPUB library."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import unquote
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.arrange import Piece, arrange
-from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.epub_archive import refuse_protected
-from folioreel.ingest.books.epub_matter import Document, story_documents
-from folioreel.ingest.books.epub_package import Package, read_package
-from folioreel.ingest.books.epub_toc import head_documents
-from folioreel.ingest.books.html_blocks import pieces_of
-from folioreel.ingest.books.trees import decode_markup, parse_html
+from folioreel.ingest.books.blocks import Manuscript, Piece, arrange
+from folioreel.ingest.books.html import pieces_of
+from folioreel.ingest.books.matter import story_documents
+from folioreel.ingest.books.toc import Document, TocEntry, head_documents
+from folioreel.ingest.books.trees import (
+    Element,
+    clean_text,
+    decode_markup,
+    parse_html,
+    parse_xml,
+    tag_of,
+    types_of,
+)
 from folioreel.ingest.source import Archive, SourceFile
 
 _FEWEST_WORDS = 20
 """A book of pictures has fewer: a title, page numbers."""
+_FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_LICENCES = {
+    "META-INF/rights.xml": "Adobe DRM",
+    "META-INF/sinf.xml": "Apple FairPlay",
+    "META-INF/license.lcpl": "Readium LCP",
+}
+_MARKUP_TYPES = (
+    "application/xhtml+xml",
+    "text/html",
+    "application/x-dtbook+xml",
+    "text/x-oeb1-document",
+)
+_MARKUP_SUFFIXES = (".xhtml", ".html", ".htm", ".xml")
+_NCX_TYPE = "application/x-dtbncx+xml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """What the package document says, with all paths counted from the archive's root."""
+
+    title: str | None
+    language: str | None
+    spine: tuple[str, ...]
+    """The documents in reading order."""
+    toc: tuple[TocEntry, ...]
+    types: dict[str, frozenset[str]]
+    """Document → what the guide or the landmarks call it."""
+    nav: str | None
+    pictures: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Item:
+    href: str
+    media_type: str
+    properties: tuple[str, ...]
+
+    @property
+    def is_markup(self) -> bool:
+        return self.media_type in _MARKUP_TYPES or (
+            not self.media_type.startswith("image/")
+            and self.href.lower().endswith(_MARKUP_SUFFIXES)
+            and self.media_type != _NCX_TYPE
+        )
 
 
 def read_epub(file: SourceFile) -> Manuscript:
@@ -32,9 +85,9 @@ def read_epub(file: SourceFile) -> Manuscript:
     notes = list(package.notes)
     documents = _read_documents(archive, package, notes)
     _refuse_pictures(documents, package, path)
-    story, left_out = story_documents(documents, package.creators)
+    story, left_out = story_documents(documents)
     if left_out:
-        notes.append(f"left out as no part of the story: {', '.join(left_out)}")
+        notes.append(f"Skipped documents that are not part of the story: {', '.join(left_out)}")
     pieces = [
         replace(piece, href=document.href)
         for document in head_documents(story, package.toc)
@@ -88,3 +141,193 @@ def _refuse_pictures(documents: list[Document], package: Package, path: Path) ->
     if words < _FEWEST_WORDS and package.pictures > words:
         message = "holds pictures and no text (a comic or a scan); give an edition with text"
         raise InputError(message, path)
+
+
+def refuse_protected(archive: Archive) -> None:
+    """Say so if the publisher's protection (DRM) keeps the text from us.
+
+    Obfuscated fonts are no protection of the text.
+
+    Raises:
+        InputError: The text is encrypted, or a licence of a known scheme is there.
+    """
+    schemes = [scheme for name, scheme in _LICENCES.items() if name in archive]
+    if not schemes and not _encrypts_text(archive):
+        return
+    scheme = schemes[0] if schemes else "DRM"
+    raise InputError(
+        f"is protected ({scheme}); give a copy without protection, as some shops sell them",
+        archive.path,
+    )
+
+
+def _encrypts_text(archive: Archive) -> bool:
+    if "META-INF/encryption.xml" not in archive:
+        return False
+    tree = parse_xml(archive.read("META-INF/encryption.xml"), archive.path)
+    for entry in tree.iter():
+        if tag_of(entry) == "encrypteddata":
+            methods = [node for node in entry.iter() if tag_of(node) == "encryptionmethod"]
+            if not any(node.get("Algorithm") in _FONT_ALGORITHMS for node in methods):
+                return True
+    return False
+
+
+def read_package(archive: Archive) -> Package:
+    """Follow container.xml to the package document and read it.
+
+    Raises:
+        InputError: One of them is missing or names no documents.
+    """
+    opf = _package_path(archive)
+    tree = parse_xml(archive.read(opf), archive.path)
+    base = posixpath.dirname(opf)
+    items = _manifest(tree, base)
+    spine, notes = _spine(tree, items, archive)
+    if not spine:
+        raise InputError("lists no documents to read (empty spine); export it anew", archive.path)
+    nav = next((item.href for item in items.values() if "nav" in item.properties), None)
+    nav_tree = _markup(archive, nav) if nav else None
+    toc = tuple(_nav_entries(nav_tree, nav or "")) or tuple(_ncx_entries(archive, tree, items))
+    return Package(
+        title=next(_texts(tree, "title"), None),
+        language=next(_texts(tree, "language"), None),
+        spine=spine,
+        toc=toc,
+        types=_guide_types(tree, base) | _landmark_types(nav_tree, nav or ""),
+        nav=nav,
+        pictures=sum(item.media_type.startswith("image/") for item in items.values()),
+        notes=notes,
+    )
+
+
+def _package_path(archive: Archive) -> str:
+    if "META-INF/container.xml" not in archive:
+        message = "is not an EPUB (META-INF/container.xml is missing); export it anew"
+        raise InputError(message, archive.path)
+    container = parse_xml(archive.read("META-INF/container.xml"), archive.path)
+    for node in container.iter():
+        if tag_of(node) == "rootfile":
+            path = unquote(node.get("full-path") or "")
+            if path in archive:
+                return path
+    raise InputError(
+        "has no package document (OPF), so its order is lost; export it anew", archive.path
+    )
+
+
+def _manifest(tree: Element, base: str) -> dict[str, _Item]:
+    items = {}
+    for node in tree.iter():
+        if tag_of(node) == "item" and node.get("id") and node.get("href"):
+            items[node.get("id") or ""] = _Item(
+                href=resolve(base, node.get("href") or "")[0],
+                media_type=(node.get("media-type") or "").lower(),
+                properties=tuple((node.get("properties") or "").split()),
+            )
+    return items
+
+
+def _spine(
+    tree: Element, items: dict[str, _Item], archive: Archive
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The documents in reading order, and words about those that are missing."""
+    refs = [node for node in tree.iter() if tag_of(node) == "itemref"]
+    # A book whose every document is "not linear" is read all the same.
+    linear = [ref for ref in refs if (ref.get("linear") or "yes").lower() != "no"] or refs
+    spine: list[str] = []
+    missing: list[str] = []
+    for ref in linear:
+        item = items.get(ref.get("idref") or "")
+        if item is None:
+            missing.append(ref.get("idref") or "?")
+        elif item.is_markup and item.href not in archive:
+            missing.append(item.href)
+        elif item.is_markup and item.href not in spine:
+            spine.append(item.href)
+    notes = (f"missing from the EPUB, and passed over: {', '.join(missing)}",) if missing else ()
+    return tuple(spine), notes
+
+
+def resolve(base: str, reference: str) -> tuple[str, str]:
+    """A reference inside the book → the path from the archive's root, and the fragment."""
+    path, _, fragment = reference.partition("#")
+    path = posixpath.normpath(posixpath.join(base, unquote(path))) if path else ""
+    return path.lstrip("/"), unquote(fragment)
+
+
+def _markup(archive: Archive, href: str) -> Element | None:
+    if href not in archive:
+        return None
+    return parse_html(decode_markup(archive.read(href), archive.path))
+
+
+def _texts(tree: Element, name: str) -> Iterator[str]:
+    """The Dublin Core fields of a name that are not empty."""
+    for node in tree.iter():
+        if tag_of(node) == "spine":
+            return
+        if tag_of(node) == name:
+            text = clean_text("".join(node.itertext()))
+            if text:
+                yield text
+
+
+def _nav_entries(tree: Element | None, nav: str) -> Iterator[TocEntry]:
+    """EPUB 3: the links of `<nav epub:type="toc">`, nested as their lists are."""
+    if tree is None:
+        return
+    navs = [node for node in tree.iter() if tag_of(node) == "nav"]
+    tocs = [node for node in navs if "toc" in types_of(node)] or [
+        node for node in navs if not types_of(node)
+    ]
+    for link in tocs[0].iter() if tocs else ():
+        if tag_of(link) == "a" and link.get("href"):
+            depth = sum(tag_of(node) == "ol" for node in link.iterancestors())
+            yield _entry("".join(link.itertext()), nav, link.get("href") or "", max(depth, 1))
+
+
+def _ncx_entries(archive: Archive, tree: Element, items: dict[str, _Item]) -> Iterator[TocEntry]:
+    """EPUB 2: the points of the NCX, nested as they are."""
+    named = next((node.get("toc") for node in tree.iter() if tag_of(node) == "spine"), None)
+    ncx = items.get(named or "") or next(
+        (item for item in items.values() if item.media_type == _NCX_TYPE), None
+    )
+    if ncx is None or ncx.href not in archive:
+        return
+    for point in parse_xml(archive.read(ncx.href), archive.path).iter():
+        if tag_of(point) == "navpoint":
+            labels = (node for child in point if tag_of(child) == "navlabel" for node in child)
+            sources = (child.get("src") for child in point if tag_of(child) == "content")
+            label = next(("".join(node.itertext()) for node in labels), "")
+            depth = sum(tag_of(node) == "navpoint" for node in point.iterancestors()) + 1
+            yield _entry(label, ncx.href, next(sources, None) or "", depth)
+
+
+def _entry(label: str, origin: str, reference: str, depth: int) -> TocEntry:
+    href, fragment = resolve(posixpath.dirname(origin), reference)
+    return TocEntry(label=clean_text(label), href=href or origin, fragment=fragment, depth=depth)
+
+
+def _guide_types(tree: Element, base: str) -> dict[str, frozenset[str]]:
+    """EPUB 2: what the guide calls whole documents."""
+    types: dict[str, frozenset[str]] = {}
+    for node in tree.iter():
+        if tag_of(node) == "reference" and node.get("href"):
+            href, fragment = resolve(base, node.get("href") or "")
+            if not fragment:
+                kind = (node.get("type") or "").lower().replace("title-page", "titlepage")
+                types[href] = types.get(href, frozenset()) | {kind}
+    return types
+
+
+def _landmark_types(tree: Element | None, nav: str) -> dict[str, frozenset[str]]:
+    """EPUB 3: what the landmarks call whole documents."""
+    types: dict[str, frozenset[str]] = {}
+    for node in tree.iter() if tree is not None else ():
+        if tag_of(node) == "nav" and "landmarks" in types_of(node):
+            for link in node.iter():
+                href, fragment = resolve(posixpath.dirname(nav), link.get("href") or "")
+                if tag_of(link) == "a" and href and not fragment:
+                    types[href] = types.get(href, frozenset()) | types_of(link)
+    return types

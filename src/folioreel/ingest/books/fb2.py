@@ -7,11 +7,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.arrange import Piece, arrange, heading_text, promote_headings
-from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.headings import is_break, is_numbered
-from folioreel.ingest.books.html_rules import is_all_bold, tag_of
-from folioreel.ingest.books.trees import Element, clean_text, note_truncation, parse_xml
+from folioreel.ingest.books.blocks import (
+    Manuscript,
+    Piece,
+    arrange,
+    heading_text,
+    promote_headings,
+)
+from folioreel.ingest.books.titles import is_break, is_numbered
+from folioreel.ingest.books.trees import (
+    Element,
+    clean_text,
+    is_all_bold,
+    note_truncation,
+    parse_xml,
+    tag_of,
+)
 from folioreel.ingest.source import SourceFile
 
 _NOTES_BODY = re.compile(r"notes?|comments?|footnotes?|примечани|сноск|коммент", re.IGNORECASE)

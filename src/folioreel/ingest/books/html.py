@@ -1,30 +1,73 @@
-"""HTML and XHTML files → blocks: pages saved from the web, Project Gutenberg's books, exports."""
+"""(X)HTML → blocks: web pages, Project Gutenberg's books, and the documents inside an EPUB."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from lxml import etree
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.arrange import Piece, arrange
-from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.html_blocks import pieces_of
-from folioreel.ingest.books.html_rules import tag_of
+from folioreel.ingest.books.blocks import (
+    BlockKind,
+    Manuscript,
+    Piece,
+    arrange,
+    heading_text,
+    promote_headings,
+)
+from folioreel.ingest.books.html_elements import (
+    BLOCK_TAGS,
+    drop_cap,
+    heading_rank,
+    is_stanza,
+    is_verse,
+    omission,
+)
+from folioreel.ingest.books.matter import drop_link_lists
+from folioreel.ingest.books.titles import is_break
 from folioreel.ingest.books.trees import (
     Element,
     clean_text,
     decode_markup,
     note_truncation,
     parse_html,
+    tag_of,
+    types_of,
 )
 from folioreel.ingest.source import SourceFile
 
+# Marks inside the gathered text; no document can hold these characters.
+_LINK_START, _LINK_END, _ID_START, _ID_END, _NOTE = "\x01", "\x02", "\x03", "\x04", "\x05"
+_IDS = re.compile(f"{_ID_START}([^{_ID_END}]*){_ID_END}")
+_LINKS = re.compile(f"{_LINK_START}([^{_LINK_END}]*)")
+_ANCHORS = rf"((?:\s|{_ID_START}[^{_ID_END}]*{_ID_END})*)"
+_EMPTY_BRACKETS = re.compile(rf"\s?[\[(]{_ANCHORS}{_NOTE}{_ANCHORS}[\])]|{_NOTE}")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
+_SPACES = re.compile(r"\s+")
+_VERSE_LINE = 65
+"""Lines that end with `<br>` and have at most so many characters are verse, or an address."""
+_PROSE_LINE = 100
+"""Some line must be longer than this for lines that end with `<br>` to be paragraphs."""
 _GUTENBERG_TITLE = re.compile(
     r"^(?:The )?Project Gutenberg(?:'s|’s)? (?:e-?book|e-?text)? ?(?:of )?[:,]?\s*(?P<title>.+?)"
     r"(?:,? by [^,]+)?\.?$",
     re.IGNORECASE,
 )
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Mode:
+    """What the text gathered at some depth of the tree becomes."""
+
+    element: Element
+    kind: BlockKind | Literal["pre"]
+    rank: int = 0
+    in_body: bool = False
+    """Of a heading: inside an element that is marked as `bodymatter`."""
 
 
 def read_html(file: SourceFile) -> Manuscript:
@@ -66,3 +109,182 @@ def document_language(tree: Element) -> str | None:
 
 def _first_heading(pieces: list[Piece]) -> str | None:
     return next((piece.text for piece in pieces if piece.kind == "heading"), None)
+
+
+def pieces_of(tree: Element) -> list[Piece]:
+    """The pieces of a document, without notes, page numbers, pictures and matter."""
+    return promote_headings(drop_link_lists(_Gatherer().gather(tree)))
+
+
+class _Gatherer:
+    """Walks a tree once, without recursion, and cuts its text into pieces."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Piece] = []
+        self._text: list[str] = []
+        self._modes: list[_Mode] = []
+        self._waiting: tuple[str, ...] = ()  # anchors whose text has not come yet
+
+    def gather(self, tree: Element) -> list[Piece]:
+        omitted: Element | None = None
+        walk = etree.iterwalk(tree, events=("start", "end"))
+        for event, element in walk:
+            if event == "start" and self._enter(element):
+                omitted = element
+                walk.skip_subtree()
+            elif event == "end":
+                if element is not omitted:
+                    self._leave(element)
+                if element is not tree:
+                    self._add(element.tail)
+        self._flush()
+        if self._waiting and self._pieces:
+            last = self._pieces[-1]
+            self._pieces[-1] = replace(last, ids=last.ids + self._waiting)
+        return self._pieces
+
+    def _enter(self, element: Element) -> bool:
+        """Open an element; True if it is left out."""
+        tag = tag_of(element)
+        left_out = omission(element, tag)
+        if left_out is not None:
+            self._anchor(*element.iter())
+            self._text.append(_NOTE if left_out == "mark" else "")
+            return True
+        if tag in BLOCK_TAGS:
+            self._open_block(element, tag)
+        self._anchor(element)
+        if tag == "br":
+            self._text.append("\n")
+        elif tag == "hr":
+            self._flush()
+            self._pieces.append(Piece(kind="break", text=""))
+        elif tag in ("td", "th"):
+            self._text.append(" ")
+        elif tag == "img":
+            self._add_picture(element)
+        elif tag == "a" and _is_inner_link(element):
+            self._text.append(_LINK_START)
+        self._add(element.text)
+        return False
+
+    def _leave(self, element: Element) -> None:
+        tag = tag_of(element)
+        if tag == "a" and _is_inner_link(element):
+            self._text.append(_LINK_END)
+        if tag in BLOCK_TAGS:
+            self._close_block(element, tag)
+
+    def _open_block(self, element: Element, tag: str) -> None:
+        mode = self._mode
+        if mode == "heading":  # blocks inside a heading are parts of it
+            self._text.append("\n")
+            return
+        if mode != "verse" or is_stanza(element, tag):
+            self._flush()
+        elif self._text:
+            self._text.append("\n")
+        rank = heading_rank(element, tag)
+        if rank is not None:
+            self._flush()
+            in_body = any("bodymatter" in types_of(node) for node in element.iterancestors())
+            self._modes.append(_Mode(element=element, kind="heading", rank=rank, in_body=in_body))
+        elif tag == "pre":
+            self._modes.append(_Mode(element=element, kind="pre"))
+        elif mode != "verse" and is_verse(element, tag):
+            self._modes.append(_Mode(element=element, kind="verse"))
+
+    def _close_block(self, element: Element, tag: str) -> None:
+        mode = self._mode
+        opened = bool(self._modes) and self._modes[-1].element is element
+        if opened or mode not in ("heading", "verse") or is_stanza(element, tag):
+            self._flush()
+        else:
+            self._text.append("\n")
+        if opened:
+            self._modes.pop()
+
+    @property
+    def _mode(self) -> BlockKind | Literal["pre"]:
+        return self._modes[-1].kind if self._modes else "paragraph"
+
+    def _anchor(self, *elements: Element) -> None:
+        for element in elements:
+            name = element.get("name") if tag_of(element) == "a" else None
+            for identifier in filter(None, dict.fromkeys((element.get("id"), name))):
+                self._text.append(f"{_ID_START}{identifier}{_ID_END}")
+
+    def _add(self, text: str | None) -> None:
+        if text:
+            self._text.append(text if self._mode == "pre" else _SPACES.sub(" ", text))
+
+    def _add_picture(self, element: Element) -> None:
+        """A picture speaks where it stands for a letter, or is a heading's only text."""
+        letter = drop_cap(element)
+        if letter is not None:
+            self._text.append(letter)
+        elif self._mode == "heading":
+            whole = clean_text("".join(self._modes[-1].element.itertext()))
+            self._text.append("" if whole else f" {element.get('alt') or ''} ")
+
+    def _flush(self) -> None:
+        """End the block: its text becomes pieces."""
+        text = _EMPTY_BRACKETS.sub(r"\1\2", "".join(self._text))
+        self._text.clear()
+        if text:
+            for kind, part in self._split(text):
+                self._append(kind, part)
+
+    def _split(self, text: str) -> Iterator[tuple[BlockKind, str]]:
+        """Cut a block where two `<br>` (or, in `pre`, an empty line) separate paragraphs."""
+        mode = self._mode
+        if mode == "heading" or mode == "verse":
+            yield mode, text
+            return
+        for part in _BLANK_LINE.split(text):
+            if mode == "pre":
+                yield "paragraph", part
+            else:
+                yield from _split_lines(part)
+
+    def _append(self, kind: BlockKind, text: str) -> None:
+        ids = self._waiting + tuple(_IDS.findall(text))
+        text = _IDS.sub("", text)
+        linked = sum(len(part.strip()) for part in _LINKS.findall(text))
+        text = text.replace(_LINK_START, "").replace(_LINK_END, "")
+        text = heading_text(text.split("\n")) if kind == "heading" else clean_text(text)
+        if not text:
+            self._waiting = ids
+            return
+        self._waiting = ()
+        if is_break(text):
+            piece = Piece(kind="break", text=text, ids=ids)
+        else:
+            piece = Piece(kind=kind, text=text, ids=ids, linked=linked)
+        if piece.kind == "heading":
+            mode = self._modes[-1]
+            piece = replace(piece, rank=mode.rank, in_body=mode.in_body)
+        self._pieces.append(piece)
+
+
+def _is_inner_link(element: Element) -> bool:
+    href = element.get("href") or ""
+    return bool(href) and "://" not in href and not href.startswith("mailto:")
+
+
+def _split_lines(text: str) -> Iterator[tuple[BlockKind, str]]:
+    """Lines that end with one `<br>`: verse if short, paragraphs if they are as long as some."""
+    lines = [line for line in text.split("\n") if clean_text(_IDS.sub("", line))]
+    lengths = [len(clean_text(_IDS.sub("", line))) for line in lines]
+    # One `<br>` is more often an address or a signature than a poem, so three lines are asked for.
+    if len(lines) >= 3 and max(lengths) <= _VERSE_LINE:
+        yield "verse", text
+    elif len(lines) >= 3 and max(lengths) > _PROSE_LINE and _end_like_paragraphs(lines):
+        yield from (("paragraph", line) for line in text.split("\n"))
+    else:
+        yield "paragraph", text
+
+
+def _end_like_paragraphs(lines: list[str]) -> bool:
+    ended = sum(clean_text(_IDS.sub("", line))[-1] in ".!?…:;”\"'’»—-*" for line in lines)
+    return ended >= 0.8 * len(lines)  # a few may end with a name or a title

@@ -5,16 +5,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.arrange import Piece, settle_levels
-from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
-from folioreel.ingest.books.headings import is_break
+from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, Piece, settle_levels
+from folioreel.ingest.books.titles import is_break
 from folioreel.ingest.source import SourceFile
 
 # Before inline markup is parsed, each line is given its number in kinds of blanks that people do
@@ -47,16 +45,6 @@ _VERSE_LINE = 70
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Draft:
-    """A block before its level is settled."""
-
-    kind: BlockKind
-    text: str
-    lines: tuple[tuple[int, int], ...]
-    rank: int = 0
-
-
 def read_markdown(file: SourceFile) -> Manuscript:
     """Read a Markdown file.
 
@@ -64,18 +52,18 @@ def read_markdown(file: SourceFile) -> Manuscript:
         InputError: The file is missing, empty, no text, or holds nothing to read.
     """
     fields, text = _front_matter(file.text)
-    drafts = list(_drafts(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
-    if not any(draft.kind != "break" for draft in drafts):
+    pieces = list(_pieces(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
+    if not any(piece.kind != "break" for piece in pieces):
         raise InputError("holds no text; is it the right file?", file.path)
-    levels = settle_levels(Piece(kind=d.kind, text=d.text, rank=d.rank) for d in drafts)
+    levels = settle_levels(pieces)
     blocks = tuple(
         Block(
-            kind=draft.kind,
-            text=draft.text,
-            level=levels[draft.rank] if draft.kind == "heading" else 1,
-            lines=draft.lines,
+            kind=piece.kind,
+            text=piece.text,
+            level=levels[piece.rank] if piece.kind == "heading" else 1,
+            lines=piece.lines,
         )
-        for draft in drafts
+        for piece in pieces
     )
     first = next((block.text for block in blocks if block.kind == "heading"), None)
     return Manuscript(
@@ -104,7 +92,7 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda match: "\n" * match.group().count("\n"), text)
 
 
-def _drafts(text: str) -> Iterator[_Draft]:
+def _pieces(text: str) -> Iterator[Piece]:
     parser = MarkdownIt("commonmark").enable("table")
     references: dict[str, object] = {}  # the targets of `[text][name]`, from anywhere in the file
     tokens = parser.parse(text, references)
@@ -114,7 +102,7 @@ def _drafts(text: str) -> Iterator[_Draft]:
         if token.type == "tr_open":
             row = []
         elif token.type == "tr_close" and row is not None:
-            yield from _draft("paragraph", row)
+            yield from _piece("paragraph", row)
             row = None
         elif token.type == "inline":
             lines = _inline_lines(parser, token, first, references)
@@ -122,16 +110,16 @@ def _drafts(text: str) -> Iterator[_Draft]:
             if row is not None:
                 row += lines
             elif opening.type == "heading_open":
-                yield from _draft("heading", lines, int(opening.tag[1]))
+                yield from _piece("heading", lines, int(opening.tag[1]))
             else:
                 yield from _body(token, lines)
         elif token.type in ("fence", "code_block"):
             yield from _paragraphs(token.content, first + (token.type == "fence"))
         elif token.type == "html_block":
-            yield from _html_drafts(token.content, first)
+            yield from _html_pieces(token.content, first)
         elif token.type == "hr":
             rule = text.split("\n")[first - 1].strip(" \t>")
-            yield _Draft(kind="break", text=" ".join(rule.split()), lines=((0, first),))
+            yield Piece(kind="break", text=" ".join(rule.split()), lines=((0, first),))
 
 
 def _inline_lines(
@@ -169,18 +157,18 @@ def _stamped_lines(text: str, first: int) -> list[tuple[str, int]]:
     return list(zip(parts[::2], numbers, strict=True))
 
 
-def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[_Draft]:
+def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Piece]:
     """A paragraph; or verse, if its lines are broken by hand, or set as pandoc's line block."""
     children = inline.children or []
     hard = sum(token.type == "hardbreak" for token in children)
     if len(lines) > 1 and all(text.strip().startswith("| ") for text, _ in lines):
-        yield from _draft("verse", [(text.strip()[2:], number) for text, number in lines])
+        yield from _piece("verse", [(text.strip()[2:], number) for text, number in lines])
     elif (
         len(lines) >= 3 and hard == len(lines) - 1 and max(len(t) for t, _ in lines) <= _VERSE_LINE
     ):
-        yield from _draft("verse", lines)
+        yield from _piece("verse", lines)
     else:
-        yield from _draft("paragraph", lines)
+        yield from _piece("paragraph", lines)
 
 
 def _visible(tokens: Sequence[Token]) -> Iterator[str]:
@@ -205,7 +193,7 @@ def _visible(tokens: Sequence[Token]) -> Iterator[str]:
             yield "".join(match.group() for match in _STAMP.finditer(unquote(target)))
 
 
-def _draft(kind: BlockKind, lines: Sequence[tuple[str, int]], rank: int = 0) -> Iterator[_Draft]:
+def _piece(kind: BlockKind, lines: Sequence[tuple[str, int]], rank: int = 0) -> Iterator[Piece]:
     """One block of the lines that have text; each line's place in it."""
     text, places = "", []
     for raw, number in lines:
@@ -217,34 +205,34 @@ def _draft(kind: BlockKind, lines: Sequence[tuple[str, int]], rank: int = 0) -> 
     if kind == "heading":
         text = _ATTRIBUTES.sub("", text)
     if is_break(text):
-        yield _Draft(kind="break", text=text, lines=tuple(places))
+        yield Piece(kind="break", text=text, lines=tuple(places))
     elif text:
-        yield _Draft(kind=kind, text=text, lines=tuple(places), rank=rank)
+        yield Piece(kind=kind, text=text, lines=tuple(places), rank=rank)
 
 
-def _paragraphs(content: str, first: int) -> Iterator[_Draft]:
+def _paragraphs(content: str, first: int) -> Iterator[Piece]:
     """Text as it stands: empty lines part it."""
     group: list[tuple[str, int]] = []
     for k, line in enumerate(content.split("\n")):
         if line.strip():
             group.append((line, first + k))
         elif group:
-            yield from _draft("paragraph", group)
+            yield from _piece("paragraph", group)
             group = []
     if group:
-        yield from _draft("paragraph", group)
+        yield from _piece("paragraph", group)
 
 
-def _html_drafts(content: str, first: int) -> Iterator[_Draft]:
+def _html_pieces(content: str, first: int) -> Iterator[Piece]:
     """A block of HTML: its text, line by line, without tags and comments."""
     content = _blanked(_UNREAD, _blanked(_COMMENT, content))
     if _RULE.match(content) and not _TAG.sub("", content).strip():
-        yield _Draft(kind="break", text="", lines=((0, first),))
+        yield Piece(kind="break", text="", lines=((0, first),))
         return
     heading = _HTML_HEADING.match(content)
     plain = html.unescape(_blanked(_TAG, content))
     if heading:
         lines = [(line, first + k) for k, line in enumerate(plain.rstrip("\n").split("\n"))]
-        yield from _draft("heading", lines, int(heading.group(1)))
+        yield from _piece("heading", lines, int(heading.group(1)))
     else:
         yield from _paragraphs(plain, first)

@@ -1,16 +1,67 @@
-"""What surrounds a story and is no part of it: licences, contents, notes, title pages (section 3).
+"""What surrounds a story and is left out of it: one rule for all formats, decided here (section 3).
 
-Works on the blocks of any format, so that line numbers and places stay those of the original file.
+Readers say what their format knows (titles, `epub:type`, the guide, the table of contents), and
+`titles.matter_kind` says what a title names. What goes, by kind:
+
+- contents: everywhere; the list ends where prose begins;
+- page (title page, copyright, dedication, about the author …): everywhere, if it is short;
+- apparatus (notes, index, a translator's note …): everywhere;
+- preface or foreword: everywhere, whoever wrote it, because a film renders the story, and a text
+  does not say whether the preface is the author's own;
+- introduction: before the first chapter; later, a part of the story may be called so.
+  Neither goes where the file marks it as a part of the story (`bodymatter`), and a prologue or an
+  author's note stays: it is a part of the story more often than not;
+- excerpt from another book: where an EPUB's table of contents gives it a document of its own.
+
+Two rules protect against wrong guesses: a section or document that holds a large share of the words
+is the story whatever it is called, and if nothing were left, everything stays. Line numbers and
+places stay those of the file.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
-from folioreel.ingest.books.blocks import Block
-from folioreel.ingest.books.headings import is_numbered, is_strong_heading
+from folioreel.ingest.books.blocks import Block, Piece, drop_pieces
+from folioreel.ingest.books.titles import (
+    ANY_LANGUAGE,
+    MatterKind,
+    is_numbered,
+    is_strong_heading,
+    matter_kind,
+)
+from folioreel.ingest.books.toc import Document
+
+PAGE_CHARACTERS = 8000
+_PAGE_WORDS = 1500
+"""What a "title page" or "dedication" may hold, in either unit (three printed pages or so); one
+with more text is mislabelled, and may hold a chapter."""
+_LARGEST_SHARE = 0.2
+"""A document of an EPUB with more of the book's words is the story, whatever it is called."""
+_LARGEST_SECTION = 0.5
+"""The same for a section of running text, where long prefaces to short novels are common."""
+_PROSE_WORDS = 25
+"""A block with fewer words before the first chapter may be a line of the title page."""
+_TITLE_WORDS = 8
+"""A line with more words is a sentence that happens to begin like a title of matter."""
+
+# EPUB's words for matter, in `epub:type`, in `role` (as `doc-…`), and in the guide of EPUB 2.
+_PAGE_TYPES = frozenset(
+    "cover titlepage halftitlepage halftitle frontispiece copyright-page imprint imprimatur "
+    "dedication colophon seriespage other-credits contributors credits acknowledgments "
+    "acknowledgements errata".split()
+)
+_APPARATUS_TYPES = frozenset(
+    "toc toc-brief landmarks page-list loi lot loa lov index bibliography glossary footnote "
+    "footnotes endnote endnotes rearnote rearnotes notes pagelist backlink navigation".split()
+)
+_PREFACE_TYPES = frozenset({"foreword", "preface", "introduction"})
+_FILE_NUMBER = re.compile(r"^(?:\w*?\d+[-_])|[-_]?\d+$")
+_FILE_NAMES = frozenset({"toc", "nav", "loi", "wrap"})
 
 _GUTENBERG_START = re.compile(
     r"\*\*\*\s*START OF (?:THE|THIS) PROJECT GUTENBERG|\*END\*?\s*THE SMALL PRINT", re.IGNORECASE
@@ -27,76 +78,172 @@ _PRODUCED_BY = re.compile(
 _TRANSCRIBER = re.compile(r"^[\[(*]*\s*transcriber[’']?s?[’']?\s+notes?\b", re.IGNORECASE)
 _PICTURE = re.compile(r"^\[\s*(?:illustration|frontispiece|picture|image)\b.*\]?$", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"^\[(?:\d{1,3}|[*†‡])\]\s|^\[?footnotes?\b|^(?:\*|†)\s+\S", re.IGNORECASE)
-_MATTER_TITLE = re.compile(
-    r"^(?:the\s+|a\s+)?(?:table of )?(?:contents|illustrations|"
-    r"list of (?:illustrations|plates|maps|chapters)|"
-    r"transcriber[’']?s?[’']? notes?|(?:pg|etext) editor[’']?s bookmarks|"
-    r"editor[’']?s? (?:note|preface)|publisher[’']?s? note|"
-    r"(?:author[’']?s? )?preface(?: to\b.*)?|foreword|acknowledge?ments?|dedication|copyright|"
-    r"about the authors?|also by\b.*|other books by\b.*|by the same author|works by\b.*|"
-    r"bibliography|index|footnotes|endnotes|notes|glossary|errata|advertisements?|praise for\b.*|"
-    r"содержание|оглавление|примечания|table des matières|inhalt(?:sverzeichnis)?|índice)[.:]?$",
-    re.IGNORECASE,
-)
-_IMPRINT = re.compile(
-    r"^\W*(?:all rights|copyright|printed|published|first published|entered according|by|with|"
-    r"illustrated|translated|edited|dedicated|to)\b",
-    re.IGNORECASE,
-)
-_INTRODUCTION = re.compile(r"^(?:the\s+)?introduct(?:ion|ory)\b", re.IGNORECASE)
-_CONTENTS_TITLE = re.compile(
-    r"contents|illustrations|plates|chapters|содержание|оглавление|inhalt|índice", re.I
-)
-_THE_END = re.compile(r"^[^\w]*(?:the\s+end|finis|fin|конец|ende)[^\w]*$", re.IGNORECASE)
+_IMPRINT = re.compile(rf"^\W*(?:{ANY_LANGUAGE.imprints})\b", re.IGNORECASE)
+_THE_END = re.compile(rf"^[^\w]*(?:{ANY_LANGUAGE.ends})[^\w]*$", re.IGNORECASE)
 _ENTRY_END = re.compile(r"(?:\.{2,}|\s{2,}|\s)\d{1,4}$")
-_PROSE_WORDS = 25
-"""A block of fewer words before the first chapter is a title page's line, not prose."""
+_NUMERAL = re.compile(r"\b(?:\d+|[ivxlcdm]+)\b\.?|[.·…\s]+", re.IGNORECASE)
+_ENTRY_CHARACTERS = 160
+"""An entry of the contents may hold a summary of its chapter; a paragraph is longer."""
+_CAPTION_CHARACTERS = 60
+"""What may stand between entries: "PART ONE", "CHAPTER … PAGE"."""
+
+
+def is_matter_type(types: frozenset[str], outer: frozenset[str], *, is_page: bool) -> bool:
+    """Whether its types make an element matter.
+
+    Args:
+        types: What `epub:type` and `role` say of it.
+        outer: What they say of it and of the elements around it.
+        is_page: It has at most `PAGE_CHARACTERS` characters.
+    """
+    if types & _APPARATUS_TYPES or (types & _PAGE_TYPES and is_page):
+        return True
+    return bool(types & _PREFACE_TYPES) and "frontmatter" in outer
+
+
+def story_documents(documents: Sequence[Document]) -> tuple[list[Document], list[str]]:
+    """The documents that tell the story, and the names of those that do not."""
+    total = sum(document.words for document in documents)
+    written = [document for document in documents if document.pieces]
+    story, names = [], []
+    for document in written:
+        small = document.words <= _LARGEST_SHARE * total or len(documents) == 1
+        if small and _is_matter_document(document):
+            names.append((*document.labels, posixpath.basename(document.href))[0])
+        else:
+            story.append(document)
+    return (story, names) if story else (written, [])
+
+
+def _is_matter_document(document: Document) -> bool:
+    is_page = document.words <= _PAGE_WORDS
+    if document.labels:
+        # What the contents call a chapter is one, whatever else is said of the file.
+        return all(_names_document(label, is_page=is_page) for label in document.labels)
+    if document.types & (_PAGE_TYPES | _APPARATUS_TYPES) and is_page:
+        return True
+    first = document.pieces[0]
+    if first.kind == "heading":
+        if _names_document(first.text, is_page=is_page):
+            return True
+        if is_strong_heading(first.text):
+            return False
+    stem = posixpath.splitext(posixpath.basename(document.href))[0].lower()
+    return is_page and _names_file(stem)
+
+
+def _names_document(title: str, *, is_page: bool) -> bool:
+    """Whether a title makes a whole document matter; `drop_matter` decides on prefaces by place."""
+    kind = matter_kind(title)
+    return kind in ("contents", "apparatus", "excerpt") or (kind == "page" and is_page)
+
+
+def _names_file(stem: str) -> bool:
+    """Whether a file is called like matter: `0002_title-page`, `copyright01`."""
+    name = _FILE_NUMBER.sub("", stem)
+    if name == "index":  # what web pages and converters call any first page
+        return False
+    return name in _FILE_NAMES or _names_document(re.sub("[-_]", " ", name), is_page=True)
+
+
+def drop_link_lists(pieces: list[Piece]) -> list[Piece]:
+    """Leave out contents made of links, with their title, and titles of notes that are gone."""
+    gone: set[int] = set()
+    entries = [_is_link_entry(piece) for piece in pieces]
+    first = 0
+    while first < len(pieces):
+        last = _end_of_links(pieces, entries, first) if entries[first] else first
+        if sum(entries[first:last]) >= 3:  # two links may be a cross-reference
+            gone.update(range(first, last), _title_above(pieces, first))
+        first = max(last, first + 1)
+    kept = drop_pieces(pieces, gone)
+    return drop_pieces(kept, {k for k in range(len(kept)) if _is_empty_apparatus(kept, k)})
+
+
+def _is_link_entry(piece: Piece) -> bool:
+    # A heading may link back to the contents without being an entry of them.
+    if piece.kind in ("break", "heading") or len(piece.text) > _ENTRY_CHARACTERS:
+        return False
+    words = _NUMERAL.sub("", piece.text)
+    # Most of an entry is the link; the rest may be dots, a page number, an author.
+    return piece.linked > 0 and piece.linked >= 0.6 * max(len(words), 1)
+
+
+def _end_of_links(pieces: list[Piece], entries: list[bool], first: int) -> int:
+    """The end of a run of entries, in which single short lines ("PART ONE") may stand."""
+    last = first
+    while last < len(pieces) and (
+        entries[last]
+        or (
+            pieces[last].kind != "heading"
+            and len(pieces[last].text) <= _CAPTION_CHARACTERS
+            and last + 1 < len(pieces)
+            and entries[last + 1]
+        )
+    ):
+        last += 1
+    return last
+
+
+def _title_above(pieces: list[Piece], first: int) -> range:
+    """The heading `CONTENTS` above a list, with column titles between (`CHAPTER PAGE`)."""
+    for k in range(first - 1, max(first - 4, -1), -1):
+        if matter_kind(pieces[k].text) == "contents":
+            return range(k, first)
+        if len(pieces[k].text) > _CAPTION_CHARACTERS:
+            break
+    return range(0)
+
+
+def _is_empty_apparatus(pieces: list[Piece], k: int) -> bool:
+    """Whether a line says `NOTES` and nothing is left below it."""
+    title = pieces[k].text
+    named = matter_kind(title) == "apparatus" or title.strip(".:").lower() == "note"
+    return named and all(piece.kind in ("heading", "break") for piece in pieces[k + 1 : k + 2])
 
 
 def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str, ...]]:
-    """Leave out what is not the story; say what went.
-
-    If the rules leave nothing, the blocks come back untouched: a wrong guess must not lose a book.
-    """
-    left_out: Counter[str] = Counter()
-    kept = _drop_gutenberg(list(blocks), left_out)
-    kept = _drop_single_blocks(kept, left_out)
-    kept = _demote_capitals(_drop_after_end(_drop_sections(kept, left_out), left_out))
-    kept = _drop_title_page(kept, left_out)
+    """Leave out what is not the story; the note for the user says what was skipped."""
+    skipped: Counter[str] = Counter()
+    kept = _drop_gutenberg(list(blocks), skipped)
+    kept = _drop_single_blocks(kept, skipped)
+    kept = _demote_capitals(_drop_after_end(_drop_sections(kept, skipped), skipped))
+    kept = _drop_title_page(kept, skipped)
     if not any(block.kind in ("paragraph", "verse") for block in kept):
         return blocks, ()
-    if not left_out:
+    if not +skipped:
         return tuple(kept), ()
-    names = ", ".join(f"{name} ({count})" for name, count in left_out.items())
-    return tuple(kept), (f"left out of the story, in blocks of text: {names}",)
+    names = ", ".join(f"{name} ({count})" for name, count in (+skipped).items())
+    return tuple(kept), (f"Skipped front and back matter (number of blocks): {names}",)
 
 
-def _drop_gutenberg(blocks: list[Block], left_out: Counter[str]) -> list[Block]:
+def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     """What stands before Project Gutenberg's start mark and after its end mark."""
     first, last = 0, len(blocks)
     for k, block in enumerate(blocks):
         if _GUTENBERG_START.search(block.text):
             first = k + 1
+        # The header of old files announces the end mark; the mark itself is in the second half.
         elif _GUTENBERG_END.search(block.text) and k > len(blocks) // 2:
             last = k
             break
     while first < last and _PRODUCED_BY.match(blocks[first].text):
         first += 1
-    _count(left_out, "Project Gutenberg's header and licence", len(blocks) - (last - first))
+    skipped["Project Gutenberg's header and licence"] += len(blocks) - (last - first)
     return blocks[first:last]
 
 
-def _drop_single_blocks(blocks: list[Block], left_out: Counter[str]) -> list[Block]:
+def _drop_single_blocks(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     kept = []
     for block in blocks:
         if _PICTURE.match(block.text):
-            _count(left_out, "captions of pictures", 1)
+            skipped["captions"] += 1
         elif _TRANSCRIBER.match(block.text) and block.kind != "heading":
-            _count(left_out, "transcriber's notes", 1)
+            skipped["transcriber's notes"] += 1
         elif _FOOTNOTE.match(block.text) and block.kind == "paragraph":
-            _count(left_out, "footnotes", 1)
+            skipped["footnotes"] += 1
         elif _is_contents_list(block):
-            _count(left_out, "contents", 1)
+            skipped["contents"] += 1
         else:
             kept.append(block)
     return kept
@@ -111,45 +258,58 @@ def _is_contents_list(block: Block) -> bool:
         block.text[a:b].strip() for a, b in zip(starts, [*starts[1:], len(block.text)], strict=True)
     ]
     listed = sum(bool(_ENTRY_END.search(e)) or is_strong_heading(e) for e in entries)
-    return listed >= 0.6 * len(entries)
+    return listed >= 0.6 * len(entries)  # long entries run on over a line without a number
 
 
-def _drop_sections(blocks: list[Block], left_out: Counter[str]) -> list[Block]:
-    """Sections whose heading says that they are matter, up to the next heading of the story."""
+def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
+    """Sections whose title says that they are matter, up to the next heading of the story."""
     first_chapter = _first_chapter(blocks)
+    kinds = [_section_kind(block, early=k < first_chapter) for k, block in enumerate(blocks)]
+    total = _words(blocks)
     kept: list[Block] = []
-    skipping: str | None = None
-    for k, block in enumerate(blocks):
-        in_contents = skipping is not None and bool(_CONTENTS_TITLE.search(skipping))
-        opens = not in_contents or _is_prose_soon(blocks, k)
-        if opens and _is_matter_title(block, early=k < first_chapter):
-            skipping = block.text.strip(" .:_*=").lower()
-        elif skipping is not None and _ends_matter(block, skipping, blocks, k):
-            skipping = None
-        if skipping is None:
-            kept.append(block)
+    k = 0
+    while k < len(blocks):
+        kind = kinds[k]
+        end = _section_end(blocks, kinds, k) if kind else k + 1
+        words = _words(blocks[k:end])
+        too_long = words > _LARGEST_SECTION * total or (kind == "page" and words > _PAGE_WORDS)
+        if kind is None or too_long:
+            kept.append(blocks[k])
+            k += 1
         else:
-            _count(left_out, skipping, 1)
+            skipped[blocks[k].text.strip(" .:_*=").lower()] += end - k
+            k = end
     return kept
 
 
-def _is_matter_title(block: Block, *, early: bool) -> bool:
+def _section_kind(block: Block, *, early: bool) -> MatterKind | None:
+    """What kind of matter a block is the title of; `early`: it stands before the first chapter."""
     text = block.text.strip(" _*=")
-    if len(text.split()) > 8:
-        return False
-    if _MATTER_TITLE.match(text):
-        # "NOTES" may be a chapter's first word in the middle of a book; a heading is needed there.
-        return early or block.kind == "heading"
-    return early and block.kind == "heading" and bool(_INTRODUCTION.match(text))
+    kind = matter_kind(text)
+    if kind in (None, "excerpt") or len(text.split()) > _TITLE_WORDS:
+        return None
+    is_heading = block.kind == "heading"
+    if block.in_body and kind in ("preface", "introduction"):
+        return None
+    if kind == "introduction":
+        return kind if early and is_heading else None
+    # "Notes" may be a line of the story in the middle of a book; only a heading counts there.
+    return kind if early or is_heading else None
 
 
-def _ends_matter(block: Block, skipping: str, blocks: list[Block], k: int) -> bool:
-    """Whether the story goes on here."""
-    if _CONTENTS_TITLE.search(skipping):
-        # Entries look like headings: the list ends at prose, or at a heading that opens prose.
-        opens_prose = block.kind == "heading" and _is_prose_soon(blocks, k)
-        return opens_prose or (block.kind == "paragraph" and _is_prose(block))
-    return block.kind == "heading"
+def _section_end(blocks: list[Block], kinds: list[MatterKind | None], k: int) -> int:
+    """Where the section that block `k` opens ends: at the next title, the contents at prose."""
+    for j in range(k + 1, len(blocks)):
+        is_title = blocks[j].kind == "heading" or kinds[j] is not None
+        if kinds[k] != "contents":
+            if is_title:
+                return j
+        # Entries look like headings, so a heading must open prose to end the list.
+        elif (is_title and _is_prose_soon(blocks, j)) or (
+            blocks[j].kind == "paragraph" and _is_prose(blocks[j])
+        ):
+            return j
+    return len(blocks)
 
 
 def _is_prose_soon(blocks: list[Block], k: int) -> bool:
@@ -165,6 +325,10 @@ def _is_prose_soon(blocks: list[Block], k: int) -> bool:
     return False
 
 
+def _words(blocks: Sequence[Block]) -> int:
+    return sum(len(block.text.split()) for block in blocks)
+
+
 def _is_prose(block: Block) -> bool:
     return len(block.text.split()) >= _PROSE_WORDS
 
@@ -174,6 +338,7 @@ def _is_told(block: Block) -> bool:
     words = block.text.split()
     if len(words) < 3 or block.text[-1] not in ".!?…”\"'’" or _IMPRINT.match(block.text):
         return False
+    # A title page has its words in capitals.
     return sum(word[:1].islower() for word in words[1:]) > 0.6 * (len(words) - 1)
 
 
@@ -184,16 +349,16 @@ def _first_chapter(blocks: list[Block]) -> int:
     return next(numbered, opening[0] if opening else 0)
 
 
-def _drop_after_end(blocks: list[Block], left_out: Counter[str]) -> list[Block]:
-    """What follows `THE END` in the last part of a file, unless chapters go on."""
+def _drop_after_end(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
+    """What follows `THE END` in the last quarter of a file, unless chapters go on."""
     for k in range(3 * len(blocks) // 4, len(blocks)):
         # "CHAPTER XXXIII" above it makes it a chapter's title.
-        titles = k > 0 and blocks[k - 1].kind == "heading"
-        if _THE_END.match(blocks[k].text) and not titles:
+        is_title = k > 0 and blocks[k - 1].kind == "heading"
+        if _THE_END.match(blocks[k].text) and not is_title:
             after = blocks[k + 1 :]
             if any(b.kind == "heading" and is_numbered(b.text) for b in after):
                 return blocks
-            _count(left_out, "what follows the end", len(after))
+            skipped["after the end"] += len(after)
             return blocks[:k]
     return blocks
 
@@ -204,7 +369,7 @@ def _demote_capitals(blocks: list[Block]) -> list[Block]:
     A line right below a number stays: it is the chapter's title.
     """
     strong = sum(b.kind == "heading" and is_strong_heading(b.text) for b in blocks)
-    if strong < 3:
+    if strong < 3:  # a prologue and an epilogue alone do not make chapters numbered
         return blocks
     first = _first_chapter(blocks)
     result: list[Block] = []
@@ -216,7 +381,7 @@ def _demote_capitals(blocks: list[Block]) -> list[Block]:
     return result
 
 
-def _drop_title_page(blocks: list[Block], left_out: Counter[str]) -> list[Block]:
+def _drop_title_page(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     """What stands before the first prose and its heading: title, author, publisher, dedication."""
     first = 0
     for k, block in enumerate(blocks):
@@ -227,10 +392,5 @@ def _drop_title_page(blocks: list[Block], left_out: Counter[str]) -> list[Block]
     # "PART ONE" above "CHAPTER ONE" stays.
     while first and blocks[first - 1].kind == "heading" and is_numbered(blocks[first - 1].text):
         first -= 1
-    _count(left_out, "title page", first)
+    skipped["title page"] += first
     return blocks[first:]
-
-
-def _count(left_out: Counter[str], name: str, blocks: int) -> None:
-    if blocks:
-        left_out[name] += blocks

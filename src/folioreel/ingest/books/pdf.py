@@ -18,10 +18,8 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.arrange import Piece, arrange
-from folioreel.ingest.books.blocks import Manuscript
+from folioreel.ingest.books.blocks import Manuscript, Piece, arrange
 from folioreel.ingest.books.pdf_lines import Line, page_lines
-from folioreel.ingest.books.pdf_outline import Bookmark, head_chapters
 from folioreel.ingest.books.pdf_pages import (
     Area,
     body_size,
@@ -36,6 +34,7 @@ from folioreel.ingest.books.pdf_paragraphs import (
     place_lines,
 )
 from folioreel.ingest.books.pdf_words import Joiner
+from folioreel.ingest.books.toc import TocEntry, head_pages
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import SourceFile
 
@@ -64,7 +63,7 @@ def read_pdf(file: SourceFile) -> Manuscript:
     finally:
         document.close()
     _refuse_unreadable(pages, path)
-    pieces = head_chapters(_pieces(pages), outline)
+    pieces = head_pages(_pieces(pages), outline)
     return Manuscript(
         title=path.stem if _FILE_NAME.match(title) else title,
         blocks=arrange(pieces),
@@ -161,7 +160,7 @@ def _drop_notes(lines: Sequence[Line], size: float) -> list[Line]:
     return list(lines)
 
 
-def _outline(document: pdfium.PdfDocument) -> list[Bookmark]:
+def _outline(document: pdfium.PdfDocument) -> list[TocEntry]:
     bookmarks = []
     try:
         for item in document.get_toc():
@@ -169,7 +168,8 @@ def _outline(document: pdfium.PdfDocument) -> list[Bookmark]:
             page = target.get_index() if target is not None else None
             title = clean_text(item.get_title() or "")
             if page is not None and title:
-                bookmarks.append(Bookmark(title=title, page=page, depth=item.level + 1))
+                href = f"#page={page + 1}"
+                bookmarks.append(TocEntry(label=title, href=href, depth=item.level + 1))
     except (pdfium.PdfiumError, ValueError, UnicodeError):
         return []  # A broken outline is no reason to refuse the text.
     return bookmarks

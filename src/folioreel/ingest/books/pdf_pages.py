@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from folioreel.ingest.books.arrange import numeral_value
-from folioreel.ingest.books.headings import is_break
+from folioreel.ingest.books.blocks import numeral_value
 from folioreel.ingest.books.pdf_lines import Line, merge_continuations
+from folioreel.ingest.books.titles import is_break
 
 _EDGE_LINES = 3
 """Running heads and page numbers are among so many lines at a page's top or bottom."""

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from folioreel.ingest.books.arrange import Piece, heading_text
-from folioreel.ingest.books.headings import (
+from folioreel.ingest.books.blocks import Piece, heading_text
+from folioreel.ingest.books.pdf_lines import SOFT_HYPHEN, Line
+from folioreel.ingest.books.pdf_pages import Area
+from folioreel.ingest.books.pdf_words import Joiner
+from folioreel.ingest.books.titles import (
     is_break,
     is_numbered,
     is_strong_heading,
     is_weak_heading,
 )
-from folioreel.ingest.books.pdf_lines import SOFT_HYPHEN, Line
-from folioreel.ingest.books.pdf_pages import Area
-from folioreel.ingest.books.pdf_words import Joiner
 
 _LARGER = 1.12
 _HEADING_CHARACTERS = 110

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
-from folioreel.ingest.books.headings import (
+from folioreel.ingest.books.titles import (
     heading_level,
     is_break,
     is_chapter_line,

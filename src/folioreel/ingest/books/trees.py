@@ -176,3 +176,33 @@ def note_truncation(data: bytes, end_tag: bytes) -> tuple[str, ...]:
     if b"\x00" in data[:64] or end_tag in data[-4096:].lower():
         return ()
     return ("the file ends before its last tag; if it was cut short, the book's end is missing",)
+
+
+def tag_of(element: Element) -> str:
+    """The tag without its namespace, in small letters."""
+    tag = element.tag
+    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+
+
+def types_of(element: Element) -> frozenset[str]:
+    """What `epub:type` and `role` say of an element."""
+    kinds = element.get("{http://www.idpf.org/2007/ops}type") or element.get("epub:type") or ""
+    roles = (role.removeprefix("doc-") for role in (element.get("role") or "").lower().split())
+    return frozenset(kinds.lower().split()).union(roles)
+
+
+def classes_of(element: Element) -> list[str]:
+    """The classes of an element, in small letters."""
+    return (element.get("class") or "").lower().split()
+
+
+def is_all_bold(element: Element) -> bool:
+    """Whether a block's whole text is in one bold element."""
+    node = element
+    while not (node.text or "").strip() and len(node) == 1:
+        node = node[0]
+        if (node.tail or "").strip():
+            return False
+        if tag_of(node) in ("b", "strong"):
+            return True
+    return False

@@ -1,4 +1,4 @@
-"""Chapters by an EPUB's table of contents: where its entries point, there is a heading."""
+"""Headings where a table of contents points: an EPUB's documents, a PDF's bookmarks."""
 
 from __future__ import annotations
 
@@ -7,17 +7,46 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from folioreel.ingest.books.arrange import Piece
-from folioreel.ingest.books.epub_matter import Document, is_matter_title
-from folioreel.ingest.books.epub_package import TocEntry
+from folioreel.ingest.books.blocks import Piece
+from folioreel.ingest.books.titles import HEADING_CHARACTERS, matter_kind
 
 _NOT_WORD = re.compile(r"[\W_]+")
-_GENERIC = re.compile(
+_FILLER_LABEL = re.compile(
     r"^(?:start|begin(?: reading)?|start reading|text|body|untitled|unknown|"
     r"section[-_ ]?\d+|(?:index|part|split|file)[-_ ]?\d{3,}|.*\.x?html?)$",
     re.IGNORECASE,
 )
-_HEADING_CHARACTERS = 110
+"""What programs put into a table of contents when they know no title."""
+_OUTLINE_RANK = 90
+"""The rank of a bookmark's heading: below those that PDF text shows by their size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """One of the documents that an EPUB consists of."""
+
+    href: str
+    pieces: tuple[Piece, ...]
+    labels: tuple[str, ...]
+    """What the table of contents calls it and its parts."""
+    types: frozenset[str]
+    """What the guide and the landmarks call it."""
+
+    @property
+    def words(self) -> int:
+        """How many words its pieces have."""
+        return sum(len(piece.text.split()) for piece in self.pieces)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TocEntry:
+    """A line of the table of contents."""
+
+    label: str
+    href: str
+    """Where it points: a document, or a PDF page (`#page=3`)."""
+    fragment: str = ""
+    depth: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +96,7 @@ def _heading_near(pieces: Sequence[Piece], index: int, label: str) -> int | None
     """The heading at a place; or one right beside it that says what the entry says."""
     if pieces[index].kind == "heading":
         return index
+    # Anchors stand a little above or below their heading: in an ornament, a number, a motto.
     for k in (index - 1, index + 1, index + 2):
         if 0 <= k < len(pieces) and pieces[k].kind == "heading" and _alike(pieces[k].text, label):
             return k
@@ -74,11 +104,11 @@ def _heading_near(pieces: Sequence[Piece], index: int, label: str) -> int | None
 
 
 def _spelt(pieces: Sequence[Piece], index: int, label: str) -> range:
-    """The short paragraphs that together say just what the entry says."""
+    """The short paragraphs, up to three, that together say just what the entry says."""
     wanted, said = _folded(label), ""
     for k in range(index, min(index + 3, len(pieces))):
         said += _folded(pieces[k].text)
-        if len(pieces[k].text) > _HEADING_CHARACTERS or not wanted.startswith(said):
+        if len(pieces[k].text) > HEADING_CHARACTERS or not wanted.startswith(said):
             break
         if said == wanted:
             return range(index, k + 1)
@@ -129,7 +159,39 @@ def _headed(
 def _is_wanted(target: _Target, pieces: Sequence[Piece]) -> bool:
     """Whether a label is a title, rather than a tool's filler or the first words of the text."""
     label = target.entry.label
-    if is_matter_title(label) or _GENERIC.match(label):
+    if _is_matter_label(label) or _FILLER_LABEL.match(label):
         return False
     opening = _folded(pieces[target.index].text)
     return not opening.startswith(_folded(label)) or len(_folded(label)) < 3
+
+
+def head_pages(pieces: Sequence[Piece], outline: Sequence[TocEntry]) -> list[Piece]:
+    """Pieces of a PDF in which each bookmark has a heading on its page."""
+    result = list(pieces)
+    for entry in outline:
+        wanted, page = _folded(entry.label), _page(entry.href)
+        place = [k for k, piece in enumerate(result) if _page(piece.href) >= page]
+        if not wanted or not place or _is_matter_label(entry.label):
+            continue
+        on_page = [k for k in place if _page(result[k].href) == page]
+        said = [k for k in on_page if _folded(result[k].text) == wanted]
+        rank = _OUTLINE_RANK + entry.depth
+        if said:
+            found = result[said[0]]
+            result[said[0]] = replace(found, kind="heading", rank=found.rank or rank)
+        elif not any(
+            result[k].kind == "heading" and _alike(result[k].text, entry.label) for k in on_page
+        ):
+            # Some files draw a title as a picture, or tell it by the bookmark alone.
+            heading = Piece(kind="heading", text=entry.label, rank=rank, href=entry.href)
+            result.insert(place[0], heading)
+    return result
+
+
+def _page(href: str | None) -> int:
+    return int((href or "#page=1").rpartition("=")[2])
+
+
+def _is_matter_label(label: str) -> bool:
+    """Whether no heading is needed: what the label names is left out, if not for its heading."""
+    return matter_kind(label) not in (None, "preface", "introduction")

@@ -1,4 +1,4 @@
-"""Which elements of an (X)HTML book are no text of the story, and which are headings or verse."""
+"""What an element of an (X)HTML book is: note, page number, picture, heading, verse, or text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from typing import Literal
 
 from lxml import etree
 
-from folioreel.ingest.books.headings import is_numbered, is_strong_heading
-from folioreel.ingest.books.trees import Element, clean_text
+from folioreel.ingest.books.matter import PAGE_CHARACTERS, is_matter_type
+from folioreel.ingest.books.titles import HEADING_CHARACTERS, is_numbered, is_strong_heading
+from folioreel.ingest.books.trees import (
+    Element,
+    classes_of,
+    clean_text,
+    is_all_bold,
+    tag_of,
+    types_of,
+)
 
 BLOCK_TAGS = frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
@@ -18,18 +26,6 @@ BLOCK_TAGS = frozenset(
 _SKIPPED_TAGS = frozenset(
     "applet audio button canvas datalist embed head iframe input link map math meta nav noscript "
     "object option rp rt script select style svg template textarea title video figcaption".split()
-)
-# EPUB's words for what is no part of the story, in `epub:type` or (with `doc-`) in `role`. The
-# pages may hold this much text; a "titlepage" with more is a mistake, and holds the book.
-_PAGE_TYPES = frozenset(
-    "cover titlepage halftitlepage halftitle frontispiece copyright-page imprint imprimatur "
-    "dedication colophon seriespage other-credits contributors credits acknowledgments "
-    "acknowledgements errata".split()
-)
-_PAGE_CHARACTERS = 8000
-_MATTER_TYPES = frozenset(
-    "toc toc-brief landmarks page-list loi lot loa lov index bibliography glossary footnote "
-    "footnotes endnote endnotes rearnote rearnotes pagelist backlink navigation".split()
 )
 _VERSE_TYPES = frozenset("z3998:poem z3998:verse z3998:song z3998:hymn z3998:lyrics".split())
 _VERSE_CLASS = re.compile(
@@ -69,32 +65,21 @@ _FIGURE_CLASS = re.compile(
     r"^(?:fig(?:ure)?(?:center|left|right|caption)?|illustration|caption|illo)\w*$"
 )
 _FIGURE_CHARACTERS = 400
-_HEADING_CHARACTERS = 110
+"""A caption is shorter; a "figure" with more is text that is set beside a picture."""
+_MARK_CHARACTERS = 12
+"""The longest marks of notes are like `[note 123]`."""
+_NOTE_CHARACTERS = 4000
+"""A `div` that opens like a note and holds more is a chapter whose text opens with a mark."""
+_HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_NOTE_TAGS = frozenset("aside blockquote dd div dl dt li p table tbody td tr".split())
+"""What a note may be; a body, a section or a heading that opens with a mark is none."""
 _BOILERPLATE_IDS = frozenset({"pg-header", "pg-footer", "pg-machine-header", "pg-start-separator"})
 
 Omission = Literal["mark", "element"]
 
 
-def tag_of(element: Element) -> str:
-    """The tag without its namespace, in small letters."""
-    tag = element.tag
-    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
-
-
-def types_of(element: Element) -> frozenset[str]:
-    """What `epub:type` and `role` say of an element."""
-    kinds = element.get("{http://www.idpf.org/2007/ops}type") or element.get("epub:type") or ""
-    roles = (role.removeprefix("doc-") for role in (element.get("role") or "").lower().split())
-    return frozenset(kinds.lower().split()).union(roles)
-
-
-def classes_of(element: Element) -> list[str]:
-    """The classes of an element, in small letters."""
-    return (element.get("class") or "").lower().split()
-
-
 def short_text(element: Element, limit: int, *, leaf: bool = False) -> str | None:
-    """The element's text if it is no longer than `limit`; `leaf` asks for no block inside, too."""
+    """The element's text if it has at most `limit` characters, and with `leaf` no blocks inside."""
     parts: list[str] = []
     length = 0
     for event, node in etree.iterwalk(element, events=("start", "end")):
@@ -108,14 +93,15 @@ def short_text(element: Element, limit: int, *, leaf: bool = False) -> str | Non
         else:
             break
         length += len(parts[-1])
-        if length > 4 * limit + 40:  # the markup's own spaces may be many
+        # The spaces of the markup may be many; stop long before a whole book has been gathered.
+        if length > 4 * limit + 40:
             return None
     text = clean_text("".join(parts))
     return text if len(text) <= limit else None
 
 
 def omission(element: Element, tag: str) -> Omission | None:
-    """Why an element is left out: it marks a note, or it is no text of the story."""
+    """Why an element is left out: it is the mark of a note, or not text of the story at all."""
     if tag in _SKIPPED_TAGS or _is_hidden(element):
         return "element"
     types, classes = types_of(element), classes_of(element)
@@ -123,7 +109,7 @@ def omission(element: Element, tag: str) -> Omission | None:
         return "element"
     if tag in ("a", "sup", "span", "small") and is_note_mark(element, tag, types, classes):
         return "mark"
-    if tag in BLOCK_TAGS and _is_note(element, classes):
+    if tag in BLOCK_TAGS and _is_note(element, tag, classes):
         return "element"
     if _is_figure(element, tag, classes):
         return "element"
@@ -137,22 +123,19 @@ def _is_hidden(element: Element) -> bool:
 
 
 def _is_matter(element: Element, types: frozenset[str], classes: list[str]) -> bool:
-    if types & _MATTER_TYPES:
-        return True
     if "pg-boilerplate" in classes or element.get("id") in _BOILERPLATE_IDS:
         return True
-    if types & _PAGE_TYPES:
-        return short_text(element, _PAGE_CHARACTERS) is not None
-    # A foreword in the front matter is by another hand; in the body it belongs to the fiction.
-    return "foreword" in types and any(
-        "frontmatter" in types_of(node) for node in (element, *element.iterancestors())
-    )
+    if not types:
+        return False
+    outer = types.union(*map(types_of, element.iterancestors()))
+    is_page = short_text(element, PAGE_CHARACTERS) is not None
+    return is_matter_type(types, outer, is_page=is_page)
 
 
 def _is_page_number(element: Element, types: frozenset[str], classes: list[str]) -> bool:
     if "pagebreak" not in types and not any(_PAGE_NUMBER_CLASS.match(name) for name in classes):
         return False
-    text = short_text(element, 14)
+    text = short_text(element, 14)  # as long as "[page xxxviii]"
     return tag_of(element) != "hr" and text is not None and bool(_PAGE_NUMBER.match(text))
 
 
@@ -160,8 +143,8 @@ def is_note_mark(element: Element, tag: str, types: frozenset[str], classes: lis
     """Whether an inline element is the mark of a note: `[1]`, a linked superscript, a noteref."""
     if "noteref" in types:
         return True
-    text = short_text(element, 12)
-    if text is None or not _MARK.match(text):
+    text = short_text(element, _MARK_CHARACTERS)
+    if text is None or not _MARK.match(text) or _is_whole_heading(element, text):
         return False
     if any(_MARK_CLASS.search(name) for name in classes):
         return True
@@ -177,6 +160,13 @@ def is_note_mark(element: Element, tag: str, types: frozenset[str], classes: lis
     return _points_to_note(element) and not text.isalpha()
 
 
+def _is_whole_heading(element: Element, text: str) -> bool:
+    """Whether a heading says nothing else: `<h2><a href="toc.xhtml#ref1">1</a></h2>`."""
+    headings = (node for node in element.iterancestors() if tag_of(node) in _HEADING_TAGS)
+    heading = next(headings, None)
+    return heading is not None and clean_text("".join(heading.itertext())) == text
+
+
 def _stands_in_brackets(element: Element) -> bool:
     """Whether the brackets are outside the link: `[<a href="#n1">1</a>]`."""
     before, parent = element.getprevious(), element.getparent()
@@ -190,20 +180,32 @@ def _points_to_note(element: Element) -> bool:
     return bool(_NOTE_FRAGMENT.search((element.get("href") or "").rpartition("#")[2]))
 
 
-def _is_note(element: Element, classes: list[str]) -> bool:
+def _is_note(element: Element, tag: str, classes: list[str]) -> bool:
     """Whether a block is a note: by its class, or because it opens with a link back to its mark."""
     if any(_NOTE_CLASS.match(name) for name in classes):
         return True
+    if tag not in _NOTE_TAGS:
+        return False
+    link = _opening_link(element)
+    text = short_text(link, _MARK_CHARACTERS) if link is not None else None
+    if link is None or text is None or not _MARK.match(text) or text.isalpha():
+        return False
+    marked = bool(_BRACKETED.match(text)) or _points_to_note(link)
+    return marked and (tag == "p" or short_text(element, _NOTE_CHARACTERS) is not None)
+
+
+def _opening_link(element: Element) -> Element | None:
+    """The link with which the text of a block opens, after an opening bracket at most."""
     node: Element | None = element
     while node is not None and not (node.text or "").strip(" \t\r\n[("):
         node = next(iter(node), None)
         while node is not None and _is_empty_anchor(node):
             node = node.getnext()
-        if node is not None and tag_of(node) == "a" and "#" in (node.get("href") or ""):
-            text = short_text(node, 12)
-            marked = text is not None and bool(_MARK.match(text)) and not text.isalpha()
-            return marked and (bool(_BRACKETED.match(text or "")) or _points_to_note(node))
-    return False
+        if node is None or tag_of(node) in _HEADING_TAGS:
+            return None
+        if tag_of(node) == "a" and "#" in (node.get("href") or ""):
+            return node
+    return None
 
 
 def _is_empty_anchor(element: Element) -> bool:
@@ -240,12 +242,12 @@ def drop_cap(element: Element) -> str | None:
 
 
 def heading_rank(element: Element, tag: str) -> int | None:
-    """How deep a heading is (1 to 6), or None if the element is no heading.
+    """How deep a heading is (1 to 6), or None if the element is not a heading.
 
-    Beside `h1` to `h6`, a short block counts by its role, by its class, and if it is centred or
+    Besides `h1` to `h6`, a short block counts by its role, by its class, or if it is centred or
     bold and says what only a heading says (`CHAPTER IV`).
     """
-    if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
+    if tag in _HEADING_TAGS:
         return int(tag[1])
     if "heading" in types_of(element):
         level = element.get("aria-level") or "2"
@@ -255,7 +257,7 @@ def heading_rank(element: Element, tag: str) -> int | None:
         return min((rank for rank in inner if rank is not None), default=2)
     if tag not in ("p", "div", "center", "li", "dt"):
         return None
-    text = short_text(element, _HEADING_CHARACTERS, leaf=True)
+    text = short_text(element, HEADING_CHARACTERS, leaf=True)
     if not text:
         return None
     return _rank_by_class(classes_of(element), text) or _rank_by_look(element, text)
@@ -282,18 +284,6 @@ def _rank_by_look(element: Element, text: str) -> int | None:
     if (centred or bold) and is_strong_heading(text):
         return 2
     return 2 if centred and is_numbered(text) and (bold or not text.isdigit()) else None
-
-
-def is_all_bold(element: Element) -> bool:
-    """Whether a block's whole text is in one bold element."""
-    node = element
-    while not (node.text or "").strip() and len(node) == 1:
-        node = node[0]
-        if (node.tail or "").strip():
-            return False
-        if tag_of(node) in ("b", "strong"):
-            return True
-    return False
 
 
 def is_verse(element: Element, tag: str) -> bool:
