@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.ingest.book import load_book
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.models.vocabulary import training_tokens
 from folioreel.progress import Progress, ProgressCallback, ignore_progress

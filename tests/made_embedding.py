@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.text import tokenize
 
 COLOURS = ("red", "green", "blue")

@@ -3,9 +3,10 @@
 import numpy as np
 import torch
 
+from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
 from folioreel.models.word_encoder import EncoderModel, EncoderPart
-from folioreel.train.onnx import quantize_rows, skip_thought_graph
+from folioreel.train.onnx import skip_thought_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
 
 WORDS = (

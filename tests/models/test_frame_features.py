@@ -12,7 +12,7 @@ from efficientnet_lite_pytorch import EfficientNet
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.models import frame_features
-from folioreel.models.checkpoint import read_checkpoint
+from folioreel.models.efficientnet import read_checkpoint
 from folioreel.models.frame_features import load_frame_features
 
 PACKAGE = frame_features._PACKAGES["efficientnet-lite0"]
@@ -64,7 +64,7 @@ def test_damaged_checkpoint(weights, cut):
 
 
 def test_not_a_checkpoint():
-    with pytest.raises(ValueError, match="older way"):
+    with pytest.raises(ValueError, match="older format"):
         read_checkpoint(pickle.dumps(1) * 3)
 
 

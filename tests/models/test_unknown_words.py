@@ -2,8 +2,7 @@
 
 import pytest
 
-from folioreel.models.unknown_words import known_form, known_tokens
-from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary, known_form, known_tokens
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from folioreel.errors import ConfigError, InputError
+from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import END
-from folioreel.train.onnx import quantize_rows, skip_thought_graph
+from folioreel.train.onnx import skip_thought_graph
 from folioreel.train.sentences import Books, Training, TrainingConfig, batches, train
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig, Triples
 

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from folioreel.errors import ConfigError
+from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
 from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.train.encoders import embedding_part
-from folioreel.train.onnx import quantize_rows
 from folioreel.train.student import Student, StudentConfig
 from folioreel.train.visual_semantic import (
     PeepholeLstm,

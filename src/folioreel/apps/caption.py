@@ -21,7 +21,7 @@ from folioreel.apps.caption_words import PLAIN_CAPTIONS, unigram_precision
 from folioreel.apps.library import Failure
 from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.picture import read_picture
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.progress import ProgressCallback, ignore_progress
 
 _AROUND = 2

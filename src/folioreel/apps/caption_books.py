@@ -25,7 +25,7 @@ from folioreel.corpus.search import SearchStore, check_query
 from folioreel.corpus.sources import FoundFile, files_in, is_archive, is_book_name, list_files
 from folioreel.engines.batch import run_many
 from folioreel.errors import ConfigError, InputError
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.text import dominant_script

@@ -28,9 +28,8 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from folioreel.models.inference import unit_rows
-from folioreel.models.unknown_words import known_tokens
-from folioreel.models.vocabulary import UNKNOWN, Vocabulary, training_tokens
+from folioreel.models.onnx_graphs import unit_rows
+from folioreel.models.vocabulary import UNKNOWN, Vocabulary, known_tokens, training_tokens
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.base import Measure, number_tokens
 from folioreel.similarity.tfidf import TfidfMeasure

@@ -26,7 +26,7 @@ from scipy.stats import pearsonr, rankdata
 from folioreel.errors import ConfigError, InputError
 from folioreel.evaluate.baselines import MeanWordsEncoder, TfidfEncoder, UntrainedEncoder
 from folioreel.evaluate.judged_tables import read_rows
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import PRETRAINED, SentenceEncoder, load_encoder
 from folioreel.models.word_encoder import EncoderModel
 from folioreel.progress import Progress, ProgressCallback, ignore_progress

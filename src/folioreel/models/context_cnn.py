@@ -17,7 +17,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from folioreel.models.folders import CARD, ModelFormat
-from folioreel.models.inference import open_session
+from folioreel.models.onnx_graphs import open_session
 
 FORMAT = ModelFormat(name="folioreel-context-model", version=1, what="context model")
 GRAPH = "context.onnx"

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError, InputError
+from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary, training_tokens
 from folioreel.models.word_encoder import EncoderModel, EncoderPart
 from folioreel.models.word_vectors import WordVector, WordVectors, open_word_vectors
@@ -183,7 +184,7 @@ def _with_new_rows(
     for places, vectors in chosen:
         order.append(places)
         for k, map_ in enumerate(maps):
-            rows, row_scales = _as_bytes(_apply(map_, vectors))
+            rows, row_scales = quantize_rows(_apply(map_, vectors))
             words[k].append(rows)
             scales[k].append(row_scales)
     if not order:
@@ -224,13 +225,6 @@ def _apply(map_: NDArray[np.float64], vectors: NDArray[np.float32]) -> NDArray[n
 def _rows(part: EncoderPart) -> NDArray[np.float32]:
     """The word vectors of a part: (V, word units)."""
     return part.words.astype(np.float32) * part.scales[:, None]
-
-
-def _as_bytes(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Each row as bytes from -127 to 127 and the number that they are multiplied by."""
-    scales = np.abs(values).max(axis=1) / 127
-    scales[scales == 0] = 1
-    return np.rint(values / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
 
 def _card(note: dict[str, float]) -> str:

@@ -1,139 +1,125 @@
-"""EfficientNet-Lite (Tan and Le 2019) as an ONNX graph, made from its weights alone.
+"""EfficientNet-Lite (Tan and Le 2019) as an ONNX graph, from its published checkpoint alone.
 
 The network is a stem, seven stages of inverted bottlenecks and a head; all of its settings but the
-strides can be read off the weights. Normalisation is folded into the convolutions. Pictures go in
-as bytes, and both kinds of features come out of one run.
+strides can be read off the weights. Batch normalisation is folded into the convolutions. Pictures
+go in as bytes, and both kinds of features come out of one run.
+
+The checkpoint is of PyTorch's older format, read here without PyTorch and without running code of
+the file: four pickles (a magic number, a version, the machine, the tensors by name), then the names
+of the storages, then each storage, a count and its numbers.
 """
 
 from __future__ import annotations
 
+import io
+import pickle
+import struct
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+
+from folioreel.models.onnx_graphs import GraphBuilder
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 Weights = Mapping[str, NDArray[Any]]
 
-_EPSILON = 1e-3  # of the normalisation
+# As it was trained, in TensorFlow: the epsilon of the batch normalisation, the mean and the scale
+# of the pixels, and the stride of the first block of each stage. Others give other features.
+_EPSILON = 1e-3
 _MEAN, _SCALE = 127.0, 128.0
-_STRIDES = (1, 2, 2, 2, 1, 2, 1)  # of the first block of each stage
-_OPSET = 17
+_STRIDES = (1, 2, 2, 2, 1, 2, 1)
+
+_MAGIC = 0x1950A86A20F9469CFC6C
+_VERSION = 1001
+_TYPES = {"FloatStorage": "<f4", "LongStorage": "<i8"}
 
 
-def efficientnet_graph(weights: Weights) -> onnx.ModelProto:
+def efficientnet_graph(weights: Weights) -> ModelProto:
     """The network from `frames` (N, height, width, 3), uint8, to its features.
 
-    `visual`: (N, 1280), the last features, which the network tells objects by. `scene`: (N, C),
-    what the last bottleneck filters: of the layers and layouts that were tried, it told most
-    beside `visual` (docs/visual.md). Both are means over the picture.
+    `visual`: (N, 1280), the last features, by which the network tells objects apart. `scene`:
+    (N, C), the input of the last bottleneck's filter: of the layers and layouts that were tried, it
+    added most to `visual` (docs/visual.md). Both are means over the picture.
     """
-    graph = _Graph(weights)
-    centred = graph.node(
-        "Sub",
-        graph.node("Cast", "frames", to=TensorProto.FLOAT),
-        graph.constant(np.array(_MEAN, dtype=np.float32)),
-    )
-    scaled = graph.node("Div", centred, graph.constant(np.array(_SCALE, dtype=np.float32)))
-    state = graph.node("Transpose", scaled, perm=[0, 3, 1, 2])  # (N, 3, H, W)
-    state = graph.clip(graph.convolution(state, "_conv_stem", "_bn0", stride=2))
+    layers = _Layers(weights)
+    state = layers.clip(layers.convolution(layers.pixels(), "_conv_stem", "_bn0", stride=2))
     stage = -1
     for number in range(_count_blocks(weights)):
         block = f"_blocks.{number}"
         starts_stage = not _keeps_channels(weights, block)
         stage += starts_stage
-        widened = _widen(graph, state, block)
-        state = _narrow(graph, state, widened, block, _STRIDES[stage] if starts_stage else 1)
-    graph.output("scene", widened)
-    state = graph.clip(graph.convolution(state, "_conv_head", "_bn1"))  # (N, 1280, H/32, W/32)
-    graph.output("visual", state)
-    return graph.model()
+        widened = layers.widen(state, block)
+        state = layers.narrow(state, widened, block, _STRIDES[stage] if starts_stage else 1)
+    state = layers.clip(layers.convolution(state, "_conv_head", "_bn1"))  # (N, 1280, H/32, W/32)
+    for name, values in (("scene", widened), ("visual", state)):
+        layers.graph.node("ReduceMean", values, output=name, axes=[2, 3], keepdims=0)
+    return layers.graph.model(
+        "efficientnet-lite",
+        {"frames": ("UINT8", ("N", "height", "width", 3))},
+        {name: ("N", f"{name}_units") for name in ("scene", "visual")},
+    )
 
 
-def _widen(graph: _Graph, state: str, block: str) -> str:
-    """The first half of a bottleneck: more channels; the first stage has enough."""
-    if f"{block}._expand_conv.weight" not in graph.weights:
-        return state
-    return graph.clip(graph.convolution(state, f"{block}._expand_conv", f"{block}._bn0"))
-
-
-def _narrow(graph: _Graph, state: str, widened: str, block: str, stride: int) -> str:
-    """The second half: filter each channel by itself, mix; the input is added where it fits."""
-    depthwise = (f"{block}._depthwise_conv", f"{block}._bn1")
-    filtered = graph.clip(graph.convolution(widened, *depthwise, stride=stride))
-    narrowed = graph.convolution(filtered, f"{block}._project_conv", f"{block}._bn2")
-    if _keeps_channels(graph.weights, block):
-        return graph.node("Add", narrowed, state)
-    return narrowed
-
-
-class _Graph:
-    """Nodes and weights in the order they are added; every node gives one named output."""
+class _Layers:
+    """The layers of the network, added to a graph."""
 
     def __init__(self, weights: Weights) -> None:
-        self.weights = weights
-        self._nodes: list[onnx.NodeProto] = []
-        self._constants: list[onnx.TensorProto] = []
-        self._outputs: list[str] = []
-        self._bounds = [self.constant(np.array(bound, dtype=np.float32)) for bound in (0, 6)]
+        self.graph = GraphBuilder()
+        self._weights = weights
+        self._bounds = [self._number(bound) for bound in (0, 6)]
 
-    def constant(self, values: NDArray[Any]) -> str:
-        """Numbers as they are."""
-        name = f"constant{len(self._constants)}"
-        self._constants.append(numpy_helper.from_array(values, name))
-        return name
-
-    def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """One operation; the name of its output."""
-        output = f"value{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
-        return output
+    def pixels(self) -> str:
+        """The input, scaled: (N, 3, H, W)."""
+        centred = self.graph.node("Sub", self.graph.cast("frames", "FLOAT"), self._number(_MEAN))
+        scaled = self.graph.node("Div", centred, self._number(_SCALE))
+        return self.graph.node("Transpose", scaled, perm=[0, 3, 1, 2])
 
     def clip(self, state: str) -> str:
         """ReLU6."""
-        return self.node("Clip", state, *self._bounds)
+        return self.graph.node("Clip", state, *self._bounds)
+
+    def widen(self, state: str, block: str) -> str:
+        """The first half of a bottleneck: more channels; the first stage has enough."""
+        if f"{block}._expand_conv.weight" not in self._weights:
+            return state
+        return self.clip(self.convolution(state, f"{block}._expand_conv", f"{block}._bn0"))
+
+    def narrow(self, state: str, widened: str, block: str, stride: int) -> str:
+        """The second half: filter each channel by itself, mix; the input is added where it fits."""
+        depthwise = (f"{block}._depthwise_conv", f"{block}._bn1")
+        filtered = self.clip(self.convolution(widened, *depthwise, stride=stride))
+        narrowed = self.convolution(filtered, f"{block}._project_conv", f"{block}._bn2")
+        if _keeps_channels(self._weights, block):
+            return self.graph.node("Add", narrowed, state)
+        return narrowed
 
     def convolution(self, state: str, name: str, norm: str, stride: int = 1) -> str:
         """A convolution with its normalisation, in float64 until both are one."""
-        kernel = self.weights[f"{name}.weight"].astype(np.float64)  # (out, in / groups, K, K)
+        weights = self._weights
+        kernel = weights[f"{name}.weight"].astype(np.float64)  # (out, in / groups, K, K)
         gain, bias, mean, variance = (
-            self.weights[f"{norm}.{part}"].astype(np.float64)
+            weights[f"{norm}.{part}"].astype(np.float64)
             for part in ("weight", "bias", "running_mean", "running_var")
         )
         gain /= np.sqrt(variance + _EPSILON)
-        return self.node(
+        return self.graph.node(
             "Conv",
             state,
-            self.constant((kernel * gain[:, None, None, None]).astype(np.float32)),
-            self.constant((bias - mean * gain).astype(np.float32)),
+            self.graph.constant((kernel * gain[:, None, None, None]).astype(np.float32)),
+            self.graph.constant((bias - mean * gain).astype(np.float32)),
             strides=[stride, stride],
-            auto_pad="SAME_UPPER",  # as TensorFlow pads, in which it was trained
+            auto_pad="SAME_UPPER",  # as TensorFlow pads
             group=len(kernel) if kernel.shape[1] == 1 else 1,
         )
 
-    def output(self, name: str, state: str) -> None:
-        """Give the mean of a state over the picture to the caller, under a name."""
-        mean = helper.make_node("ReduceMean", [state], [name], axes=[2, 3], keepdims=0)
-        self._nodes.append(mean)
-        self._outputs.append(name)
-
-    def model(self) -> onnx.ModelProto:
-        """The graph as a whole."""
-        shape: list[str | int | None] = ["N", "height", "width", 3]
-        frames = helper.make_tensor_value_info("frames", TensorProto.UINT8, shape)
-        outputs = [
-            helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", f"{name}_units"])
-            for name in self._outputs
-        ]
-        graph = helper.make_graph(
-            self._nodes, "efficientnet-lite", [frames], outputs, self._constants
-        )
-        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
-        proto.ir_version = 8
-        onnx.checker.check_model(proto)
-        return proto
+    def _number(self, value: float) -> str:
+        return self.graph.constant(np.array(value, dtype=np.float32))
 
 
 def _count_blocks(weights: Weights) -> int:
@@ -141,8 +127,86 @@ def _count_blocks(weights: Weights) -> int:
 
 
 def _keeps_channels(weights: Weights, block: str) -> bool:
-    """Whether a block gives as many channels as it takes; one that does not begins a stage."""
+    """Whether a block has as many channels at its end as at its start; else it begins a stage."""
     widen = weights.get(f"{block}._expand_conv.weight")
     depthwise = weights[f"{block}._depthwise_conv.weight"]
     taken = len(depthwise) if widen is None else widen.shape[1]
     return bool(taken == len(weights[f"{block}._project_conv.weight"]))
+
+
+def read_checkpoint(data: bytes) -> dict[str, NDArray[Any]]:
+    """The tensors of a checkpoint by name.
+
+    Raises:
+        ValueError: This is not such a checkpoint, it is damaged, or asks for other code to be run.
+    """
+    stream = io.BytesIO(data)
+    try:
+        head = [_Unpickler(stream).load() for _ in range(3)]
+        if head[:2] != [_MAGIC, _VERSION]:
+            raise ValueError("is not a checkpoint of PyTorch's older format")
+        reader = _Unpickler(stream)
+        tensors = reader.load()
+        keys = _Unpickler(stream).load()
+        storages = {key: _read_storage(stream, reader.kinds[key]) for key in keys}
+        return {name: tensor.values(storages) for name, tensor in tensors.items()}
+    except (pickle.UnpicklingError, EOFError, KeyError, AttributeError, struct.error) as error:
+        raise ValueError(f"is a damaged checkpoint ({error})") from error
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """A tensor whose numbers come later in the file."""
+
+    storage: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def values(self, storages: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """The numbers, in the tensor's shape."""
+        numbers = storages[self.storage]
+        last = sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
+        is_negative = min((self.offset, *self.strides, *self.shape)) < 0
+        # `as_strided` checks nothing: it would read whatever lies in memory behind the numbers.
+        if is_negative or self.offset + last >= len(numbers):
+            raise ValueError("holds a tensor that reaches beyond its numbers")
+        steps = [step * numbers.itemsize for step in self.strides]
+        return np.lib.stride_tricks.as_strided(numbers[self.offset :], self.shape, steps).copy()
+
+
+class _Unpickler(pickle.Unpickler):
+    """Knows tensors and ordered dictionaries, and nothing else: a pickle can run any code."""
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream)
+        self.kinds: dict[str, str] = {}  # the number type of each storage
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What a pickle may call."""
+        if (module, name) == ("collections", "OrderedDict"):
+            return OrderedDict
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuild
+        if module == "torch" and name in _TYPES:
+            return _TYPES[name]
+        raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+
+    def persistent_load(self, pid: Any) -> str:
+        """A storage: its key."""
+        _, kind, key, _, _, _ = pid
+        self.kinds[key] = kind
+        return str(key)
+
+
+def _rebuild(storage: str, offset: int, shape: Any, strides: Any, *_: object) -> _Tensor:
+    return _Tensor(storage, offset, tuple(shape), tuple(strides))
+
+
+def _read_storage(stream: io.BytesIO, kind: str) -> NDArray[Any]:
+    """The count of numbers, and the numbers."""
+    (count,) = struct.unpack("<q", stream.read(8))
+    data = stream.read(count * np.dtype(kind).itemsize)
+    if count < 0 or len(data) != count * np.dtype(kind).itemsize:
+        raise EOFError("it breaks off")
+    return np.frombuffer(data, dtype=kind)

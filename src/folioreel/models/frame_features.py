@@ -1,53 +1,104 @@
-"""Frame features: what a network sees in a picture, two kinds of it (paper, section 4.2).
+"""Frame features: what a network sees in a picture, of two kinds (paper, section 4.2).
 
-`visual` tells objects, `scene` the place. The paper took GoogLeNet and hybrid-CNN; here one
-network gives both by default, EfficientNet-Lite0 with its ImageNet weights out of a package from
-the package index. It is turned into ONNX once on the user's machine, without PyTorch. No package
-carries a network that was trained on places, so `scene` is another layer of the same network.
+`visual` tells objects, `scene` tells places. The paper used GoogLeNet and hybrid-CNN; here one
+network gives both by default, EfficientNet-Lite0 with its ImageNet weights from a package of the
+package index, turned into ONNX once on the user's machine. No package carries a network that was
+trained on places, so `scene` is another layer of the same network.
+
+Users may bring a network of their own: `places365.onnx`, `torchvision:resnet50`,
+`timm:convnext_tiny`, `open_clip:ViT-B-32/openai`. An ONNX file may have a description beside it,
+`places365.json`, with any of the fields of `Description`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.metadata
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
-from folioreel.files import make_folder, write_whole
-from folioreel.models.frame_backends import TORCH_LIBRARIES, OnnxFeatures, load_torch
-from folioreel.models.inference import open_session
+from folioreel.files import file_sha256, make_folder, write_whole
+from folioreel.models.onnx_graphs import open_session
 
 DEFAULT = "efficientnet-lite0"
 KINDS = ("visual", "scene")
+TORCH_LIBRARIES = {"torchvision": "torchvision", "timm": "timm", "open_clip": "open_clip_torch"}
+"""Library → the name of its package."""
 
 Frames = NDArray[np.uint8]
 """(N, size_px, size_px, 3): whole pictures in RGB, squeezed into a square."""
+Vectors = dict[str, NDArray[np.float32]]
+"""Kind → (N, units)."""
 
-_BATCH = 16
-_GRAPH_VERSION = 1  # counts changes of what is made from the same weights
+_BATCH_SIZE = 16
+_GRAPH_VERSION = 1  # to be raised when efficientnet.py makes another graph of the same weights
 
 
-class FrameFeatures(Protocol):
-    """Turns pictures into vectors, one for each kind."""
+class FrameFeatures:
+    """A network that turns pictures into vectors, one for each kind."""
 
-    name: str
-    size_px: int
-    """The side of the square that a picture is squeezed into."""
-    units: Mapping[str, int]
-    """The length of the vectors of each kind that it gives: `visual`, `scene` or both."""
-    fingerprint: str
-    """A hash of all that the vectors depend on."""
+    def __init__(
+        self, name: str, run: Callable[[Frames], Vectors], size_px: int, fingerprint: str
+    ) -> None:
+        """Try the network on a black picture.
 
-    def encode(self, frames: Frames) -> dict[str, NDArray[np.float32]]:
-        """The vectors of some pictures by kind: (N, units)."""
+        Args:
+            name: The network's name.
+            run: The vectors of one batch; several threads may call it.
+            size_px: The side of the square that a picture is squeezed into.
+            fingerprint: A hash of all that the vectors depend on.
+        """
+        self.name = name
+        self.size_px = size_px
+        self.fingerprint = fingerprint
+        self._run = run
+        blank = self.encode(np.zeros((1, size_px, size_px, 3), dtype=np.uint8))
+        self.units: Mapping[str, int] = {kind: vectors.shape[1] for kind, vectors in blank.items()}
+        """The length of the vectors of each kind that it gives: `visual`, `scene` or both."""
+
+    def encode(self, frames: Frames) -> Vectors:
+        """The vectors of some pictures by kind; several threads may call it."""
+        if frames.dtype != np.uint8 or frames.shape[1:] != (self.size_px, self.size_px, 3):
+            raise ValueError(f"frames of {frames.dtype} {frames.shape} do not fit {self.name}")
+        runs = [
+            self._run(frames[first : first + _BATCH_SIZE])
+            for first in range(0, max(len(frames), 1), _BATCH_SIZE)
+        ]
+        return {kind: np.concatenate([run[kind] for run in runs]) for kind in runs[0]}
+
+
+def load_frame_features(name: str = DEFAULT) -> FrameFeatures:
+    """A network by name.
+
+    Args:
+        name: `efficientnet-lite0`; `efficientnet-lite2`, larger and slower; an ONNX file; or a
+            network of another library, such as `torchvision:resnet50`.
+
+    Raises:
+        ConfigError: There is none of this name, or its package is not installed.
+        ModelFolderError: Its file is missing, or not what it should be.
+    """
+    library, colon, network = name.partition(":")
+    if colon and library in TORCH_LIBRARIES:
+        return _load_torch(library, network)
+    if name.lower().endswith(".onnx"):
+        return _load_onnx(Path(name).expanduser())
+    if name not in _PACKAGES:
+        raise ConfigError(
+            f"unknown frame features {name!r}; choose {', '.join(_PACKAGES)}, an ONNX file, or"
+            f" NAME of {', '.join(f'{library}:NAME' for library in TORCH_LIBRARIES)}"
+        )
+    return _load_package(name, _PACKAGES[name])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,67 +130,32 @@ _PACKAGES = {
 }
 
 
-def load_frame_features(name: str = DEFAULT) -> FrameFeatures:
-    """A network by name.
-
-    Args:
-        name: `efficientnet-lite0`; `efficientnet-lite2`, larger and slower; an ONNX file; or a
-            network of another library, as `torchvision:resnet50` (frame_backends.py).
-
-    Raises:
-        ConfigError: There is none of this name, or its package is not installed.
-        ModelFolderError: Its file is missing, or is not what it should be.
-    """
-    library, colon, network = name.partition(":")
-    if colon and library in TORCH_LIBRARIES:
-        return load_torch(library, network)
-    if name.lower().endswith(".onnx"):
-        return OnnxFeatures(Path(name).expanduser())
-    if name not in _PACKAGES:
-        raise ConfigError(
-            f"unknown frame features {name!r}; choose {', '.join(_PACKAGES)}, an ONNX file, or"
-            f" NAME of {', '.join(f'{library}:NAME' for library in TORCH_LIBRARIES)}"
-        )
-    package = _PACKAGES[name]
+def _load_package(name: str, package: _Package) -> FrameFeatures:
+    """The graph of a network from the cache, or made from its weights and then kept there."""
     settings = f"{package.sha256} {_GRAPH_VERSION}"
     key = hashlib.sha256(settings.encode()).hexdigest()
     path = cache_folder() / f"{name}-{key[:16]}.onnx"
     weights = _read_weights(name, package)
     try:
-        return GraphFeatures(name, path.read_bytes(), package.size_px, key)
+        return _open_graph(name, path.read_bytes(), package.size_px, key)
     except (OSError, ModelFolderError):  # not there yet, or damaged
-        graph = _make_graph(weights)
-    with suppress(InputError):  # no place to write is no reason to fail
+        # Imported only here: it is needed once.
+        from folioreel.models.efficientnet import efficientnet_graph, read_checkpoint
+
+        graph: bytes = efficientnet_graph(read_checkpoint(weights)).SerializeToString()
+    with suppress(InputError):  # it works without a cache too
         make_folder(path.parent)
         write_whole(path, graph)
-    return GraphFeatures(name, graph, package.size_px, key)
+    return _open_graph(name, graph, package.size_px, key)
 
 
-class GraphFeatures:
-    """An ONNX graph from `frames` to an output for each kind."""
+def _open_graph(name: str, graph: bytes, size_px: int, fingerprint: str) -> FrameFeatures:
+    session = open_session(graph)
 
-    def __init__(self, name: str, graph: bytes, size_px: int, fingerprint: str) -> None:
-        """Open the graph.
+    def run(frames: Frames) -> Vectors:
+        return dict(zip(KINDS, session.run(list(KINDS), {"frames": frames}), strict=True))
 
-        Raises:
-            ModelFolderError: ONNX Runtime cannot read it.
-        """
-        self.name = name
-        self.size_px = size_px
-        self.fingerprint = fingerprint
-        self._session = open_session(graph)
-        blank = self.encode(np.zeros((1, size_px, size_px, 3), dtype=np.uint8))
-        self.units: Mapping[str, int] = {kind: vectors.shape[1] for kind, vectors in blank.items()}
-
-    def encode(self, frames: Frames) -> dict[str, NDArray[np.float32]]:
-        """The vectors of some pictures by kind: (N, units); several threads may call it."""
-        if frames.dtype != np.uint8 or frames.shape[1:] != (self.size_px, self.size_px, 3):
-            raise ValueError(f"frames of {frames.dtype} {frames.shape} do not fit {self.name}")
-        runs = [
-            self._session.run(list(KINDS), {"frames": frames[first : first + _BATCH]})
-            for first in range(0, max(len(frames), 1), _BATCH)
-        ]
-        return {kind: np.concatenate([run[k] for run in runs]) for k, kind in enumerate(KINDS)}
+    return FrameFeatures(name, run, size_px, fingerprint)
 
 
 def _read_weights(name: str, package: _Package) -> bytes:
@@ -160,10 +176,150 @@ def _read_weights(name: str, package: _Package) -> bytes:
     return data
 
 
-def _make_graph(weights: bytes) -> bytes:
-    """A checkpoint as an ONNX graph."""
-    from folioreel.models.checkpoint import read_checkpoint
-    from folioreel.models.efficientnet import efficientnet_graph  # needed once: starts slowly
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """The input and output of a user's network; the defaults suit most ImageNet networks."""
 
-    graph: bytes = efficientnet_graph(read_checkpoint(weights)).SerializeToString()
-    return graph
+    size_px: int = 224
+    mean: tuple[float, ...] = (0.485, 0.456, 0.406)
+    """Subtracted from each colour channel, which goes from 0 to 1: the mean over ImageNet."""
+    deviation: tuple[float, ...] = (0.229, 0.224, 0.225)
+    """What each channel is then divided by: the standard deviation over ImageNet."""
+    channels: str = "first"
+    """`first`: (N, 3, height, width); `last`: (N, height, width, 3)."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """Kind → the name of an output; by default the first output is `visual`."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        good = self.size_px > 0 and len(self.mean) == len(self.deviation) == 3
+        if not good or self.channels not in ("first", "last") or 0 in self.deviation:
+            raise ValueError("size_px, mean, deviation or channels is out of range")
+        if set(self.outputs) - set(KINDS):
+            raise ValueError("outputs are visual or scene")
+
+    def prepare(self, frames: Frames) -> NDArray[np.float32]:
+        """Pictures (N, size_px, size_px, 3) as the network takes them."""
+        mean, deviation = np.array([self.mean, self.deviation], dtype=np.float32)
+        scaled = (frames.astype(np.float32) / np.float32(255) - mean) / deviation
+        order = (0, 3, 1, 2) if self.channels == "first" else (0, 1, 2, 3)
+        return np.ascontiguousarray(scaled.transpose(order))
+
+
+def _load_onnx(path: Path) -> FrameFeatures:
+    """Any ONNX network with one input for pictures."""
+    if not path.is_file():
+        raise ModelFolderError(f"{path}: no such file; check the path")
+    description, described = _read_description(path)
+    session = open_session(path)
+    given = session.get_inputs()[0].name
+    names = [output.name for output in session.get_outputs()]
+    outputs = dict(description.outputs) or {"visual": names[0]}
+    if not set(outputs.values()) <= set(names):
+        raise ModelFolderError(f"{path}: has the outputs {', '.join(names)}; name one of them")
+
+    def run(frames: Frames) -> Vectors:
+        found = session.run(list(outputs.values()), {given: description.prepare(frames)})
+        return {kind: _as_rows(rows) for kind, rows in zip(outputs, found, strict=True)}
+
+    fingerprint = hashlib.sha256(f"{file_sha256(path)} {described}".encode()).hexdigest()
+    try:
+        return FrameFeatures(path.stem, run, description.size_px, fingerprint)
+    except Exception as error:  # ONNX Runtime's errors share no other root
+        reason = str(error).splitlines()[0]
+        raise ModelFolderError(
+            f"{path}: cannot be run; describe its input in {path.stem}.json ({reason})"
+        ) from error
+
+
+def _read_description(graph: Path) -> tuple[Description, str]:
+    """The description beside a graph, and its text; the defaults where there is none."""
+    path = graph.with_suffix(".json")
+    if not path.is_file():
+        return Description(), ""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return Description(**json.loads(text)), text
+    except (OSError, TypeError, ValueError) as error:
+        raise ModelFolderError(
+            f"{path}: does not describe a network ({error}); see docs/visual.md"
+        ) from error
+
+
+def _load_torch(library: str, name: str) -> FrameFeatures:
+    """A network of a library by its name, with its best weights, which it may download."""
+    try:
+        package: Any = importlib.import_module(library)
+    except ImportError:
+        raise ConfigError(
+            f"the frame features {library}:{name} need one more package;"
+            f" run: pip install {TORCH_LIBRARIES[library]}"
+        ) from None
+    try:
+        network, description = _LOADERS[library](package, name)
+    except Exception as error:  # of many kinds: no such name, no network, no disk
+        reason = str(error).strip().split("\n")[0]
+        raise ConfigError(f"{library} cannot load {name!r} ({reason}); check the name") from error
+    return wrap_torch(f"{library}:{name}", network, description)
+
+
+def wrap_torch(name: str, network: Any, description: Description) -> FrameFeatures:
+    """A PyTorch network that gives one vector per picture, as `visual`."""
+    torch: Any = importlib.import_module("torch")
+    network.eval()
+    total = hashlib.sha256(f"{name} {description}".encode())
+    for key, value in sorted(network.state_dict().items()):
+        total.update(key.encode())
+        total.update(value.cpu().numpy().tobytes())
+
+    def run(frames: Frames) -> Vectors:
+        with torch.no_grad():
+            found = network(torch.from_numpy(description.prepare(frames)))
+        return {"visual": _as_rows(found.numpy())}
+
+    return FrameFeatures(name, run, description.size_px, total.hexdigest())
+
+
+def _from_torchvision(package: Any, name: str) -> tuple[Any, Description]:
+    torch: Any = importlib.import_module("torch")
+    weights = package.models.get_model_weights(name).DEFAULT
+    network = package.models.get_model(name, weights=weights)
+    for head in ("fc", "classifier", "heads", "head"):  # the classifier, by its various names
+        if hasattr(network, head):
+            setattr(network, head, torch.nn.Identity())
+    look = weights.transforms()
+    return network, Description(
+        size_px=look.crop_size[0], mean=tuple(look.mean), deviation=tuple(look.std)
+    )
+
+
+def _from_timm(package: Any, name: str) -> tuple[Any, Description]:
+    network = package.create_model(name, pretrained=True, num_classes=0)
+    look = network.pretrained_cfg
+    return network, Description(
+        size_px=look["input_size"][1], mean=tuple(look["mean"]), deviation=tuple(look["std"])
+    )
+
+
+def _from_open_clip(package: Any, name: str) -> tuple[Any, Description]:
+    model, _, pretrained = name.partition("/")
+    network = package.create_model(model, pretrained=pretrained or None).visual
+    size = network.image_size
+    return network, Description(
+        size_px=size[0] if isinstance(size, tuple) else size,
+        mean=tuple(network.image_mean),
+        deviation=tuple(network.image_std),
+    )
+
+
+_LOADERS = {
+    "torchvision": _from_torchvision,
+    "timm": _from_timm,
+    "open_clip": _from_open_clip,
+}
+
+
+def _as_rows(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(N, units); feature maps are averaged over the picture."""
+    rows = values.mean(axis=tuple(range(2, values.ndim))) if values.ndim > 2 else values
+    return np.asarray(rows, dtype=np.float32)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.files import file_sha256
 from folioreel.models.folders import load_once
-from folioreel.models.inference import encode_in_batches, open_session, unit_rows
+from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_rows
 from folioreel.models.sentence_encoder import ForeignEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from folioreel.errors import ModelFolderError
 from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFolder, ModelFormat, load_once
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.word_encoder import (
     WORDS,
     EncoderModel,

@@ -1,14 +1,17 @@
-"""Words and punctuation marks as numbers: what the sentence vectors are trained on (section 4.1).
+"""Words and punctuation marks as ids: what the sentence encoders read (paper, section 4.1).
 
-Imports nothing but the standard library and this package's light modules, so that a training
-machine can read a vocabulary and write words as numbers.
+A word that a vocabulary does not have can be read as a known variant of it: `ill-lit` as `ill lit`,
+`colour` as `color`, `carving` as `carve`.
+
+Imports nothing but the standard library and this package's light modules, so that a bare training
+machine can encode text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,15 +20,16 @@ from folioreel.errors import InputError
 from folioreel.files import write_whole
 
 PADDING, END, UNKNOWN = 0, 1, 2
-"""The ids that stand for no word: filling, the end of a sentence, a word not in the vocabulary."""
+"""The ids of padding, of the end of a sentence, and of any word that is not in the vocabulary."""
 SPECIAL_TOKENS = ("<pad>", "<eos>", "<unk>")
-"""How they are written; no text gives such a token, as `<` is a token of its own."""
+"""How they are written; text never gives such a token, as `<` is a token of its own."""
 LARGEST_VOCABULARY = 2**16 - len(SPECIAL_TOKENS)
+"""So that an id fits into two bytes: the training corpus is stored as uint16."""
 
 _FOLDED: dict[int, str | None] = {ord(mark): "'" for mark in "‘’‚‛`´ʼ′"}
 _FOLDED |= {ord(mark): '"' for mark in "“”„‟«»″"}
 _FOLDED |= {ord(mark): "--" for mark in "—―"} | {ord("–"): "-"}
-# Characters that are not seen: soft hyphen, zero-width ones, byte-order mark.
+# Invisible characters: soft hyphen, zero-width ones, byte-order mark.
 _FOLDED |= dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _LETTER = rf"[^\W_{_CJK}]"
@@ -39,7 +43,7 @@ _TOKEN = re.compile(
     r"|--+"
     r"|\S"  # a mark, or an ideograph
 )
-# What is parted from the word before it: n't, and 's, 'll, 're, 've, 'd, 'm.
+# Split off from the word before it: n't, and 's, 'll, 're, 've, 'd, 'm.
 _NOT = re.compile(r"(?<=\w)'?n't\b")
 _ENDING = re.compile(r"(?<=[\w.])'(?=(?:s|ll|re|ve|d|m)\b)")
 
@@ -48,7 +52,7 @@ def training_tokens(text: str) -> list[str]:
     """The words and punctuation marks of a sentence, in lower case.
 
     As in the paper's samples: `did n't`, `the girl 's hand`, `wrought-iron`, and numbers as they
-    are. Where those write quotes as two marks (`` and ''), we write one, as subtitles do.
+    are. Quotes, which the samples write as two marks (`` and ''), are one, as in subtitles.
     """
     folded = text.translate(_FOLDED) if not text.isascii() or "`" in text else text
     if not folded.isascii():
@@ -57,7 +61,7 @@ def training_tokens(text: str) -> list[str]:
     if "'" in folded:
         folded = _ENDING.sub(" '", _NOT.sub(" n't", folded))
     tokens: list[str] = _TOKEN.findall(folded)
-    # There is one way to write a dash and one to write an ellipsis.
+    # One token for all dashes and one for all ellipses.
     if "-" in folded:
         tokens = ["--" if token[0] == "-" else token for token in tokens]
     if ".." in folded or ". ." in folded:
@@ -67,34 +71,34 @@ def training_tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """The words that a model knows, by number."""
+    """The words that a model knows, by id."""
 
     words: tuple[str, ...]
-    """The special tokens first, then words by falling frequency, equals in alphabetical order."""
+    """The special tokens first, then words by falling frequency, ties in alphabetical order."""
     counts: tuple[int, ...]
-    """How often each occurs; for the unknown word, how often all words that are not here do."""
+    """How often each occurs in the corpus; for `<unk>`, how often all other words do."""
 
     def __len__(self) -> int:
         return len(self.words)
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """Word → number."""
+        """Word → id."""
         return {word: number for number, word in enumerate(self.words)}
 
     @property
     def coverage(self) -> float:
-        """The share of the corpus's tokens that it knows."""
+        """The fraction of the corpus's tokens that are in the vocabulary."""
         tokens = sum(self.counts[UNKNOWN:])
         return 1 - self.counts[UNKNOWN] / max(1, tokens)
 
     def encode(self, text: str) -> list[int]:
-        """The numbers of a sentence's tokens, without an end mark."""
+        """The ids of a sentence's tokens, without `<eos>`."""
         ids = self.ids
         return [ids.get(token, UNKNOWN) for token in training_tokens(text)]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The tokens of some numbers, parted by blanks, up to the end mark and without filling."""
+        """The tokens of some ids, separated by spaces, up to `<eos>` and without padding."""
         tokens = []
         for number in ids:
             if number == END:
@@ -146,3 +150,130 @@ class Vocabulary:
         if tuple(words[:3]) != SPECIAL_TOKENS or lines[-1] or len(set(words)) != len(words):
             raise InputError("is not a whole vocabulary; was it cut short or edited?", path)
         return cls(words=tuple(words), counts=tuple(counts))
+
+
+# Shorter stems are mostly not stems at all (`bed`, `sing`).
+_SHORTEST_STEM = 3
+_VOWEL = re.compile(r"[aeiouy]")
+# One vowel and one consonant at the end: such a stem has lost an e, or would have doubled.
+_SHORT_END = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
+_LOST_E = re.compile(r"[^cvszu][cvszu]$")  # danc(e), mov(e), rais(e), argu(e), but not pass
+_DOUBLED = re.compile(r"([bdfgklmnprtvz])\1$")
+
+# British and American spelling, tried in both directions.
+_SPELLINGS = tuple(
+    (re.compile(pattern), other)
+    for pattern, other in (
+        (r"(?<=\w\w)our(?=(?:s|ed|ing|er|ers|ful|less|able|ably|ite|y)?$)", "or"),
+        (r"(?<=\w\w)or(?=(?:s|ed|ing|er|ers|ful|less|able|ably|ite|y)?$)", "our"),
+        (r"(?<=\w\w)is(?=(?:e|es|ed|ing|er|ers|ation|ations)$)", "iz"),
+        (r"(?<=\w\w)iz(?=(?:e|es|ed|ing|er|ers|ation|ations)$)", "is"),
+        (r"(?<=\w\w)ys(?=(?:e|es|ed|ing)$)", "yz"),
+        (r"(?<=\w\w)yz(?=(?:e|es|ed|ing)$)", "ys"),
+        (r"(?<=\w\w[bt])re(?=s?$)", "er"),
+        (r"(?<=\w\w[bt])er(?=s?$)", "re"),
+        (r"(?<=\w\w)ence(?=s?$)", "ense"),
+        (r"(?<=\w\w)ense(?=s?$)", "ence"),
+        (r"(?<=\w\w[aeiou])ll(?=(?:ed|ing|er|ers)$)", "l"),
+        (r"(?<=\w\w[aeiou])l(?=(?:ed|ing|er|ers)$)", "ll"),
+        (r"grey", "gray"),
+        (r"gray", "grey"),
+    )
+)
+
+
+def known_tokens(tokens: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """The tokens, with each unknown word replaced by a known variant of it, if there is one.
+
+    A hyphenated word becomes those of its parts that are known. A word without a known variant
+    stays as it is.
+    """
+    known = vocabulary.ids
+    found: list[str] = []
+    for token in tokens:
+        if token in known:
+            found.append(token)
+        else:
+            found += _known_forms(token, known) or [token]
+    return found
+
+
+def _known_forms(token: str, known: Container[str]) -> list[str]:
+    pieces = token.split("-") if "-" in token else [token]
+    forms = (known_form(piece, known) for piece in pieces)
+    return [form for form in forms if form is not None]
+
+
+def known_form(word: str, known: Container[str]) -> str | None:
+    """The word itself, another spelling, or the form that it is inflected from: the first known."""
+    if word in known:
+        return word
+    if not (word.isascii() and word.isalpha()):
+        return None
+    bases = list(base_forms(word))
+    for form in (*spellings(word), *bases):
+        if form in known:
+            return form
+    return next((form for base in bases for form in spellings(base) if form in known), None)
+
+
+def spellings(word: str) -> Iterator[str]:
+    """The word in British or American spelling, whichever it is not in."""
+    for pattern, other in _SPELLINGS:
+        respelt = pattern.sub(other, word)
+        if respelt != word:
+            yield respelt
+
+
+def base_forms(word: str) -> Iterator[str]:
+    """The words that this one may be an inflection of, the likeliest first."""
+    if word.endswith("s"):
+        forms = _singulars(word)
+    elif word.endswith("ly"):
+        forms = _without_ly(word)
+    else:
+        forms = _without_ending(word)
+    for form in forms:
+        if len(form) >= _SHORTEST_STEM and _VOWEL.search(form):
+            yield form
+
+
+def _singulars(word: str) -> Iterator[str]:
+    if word.endswith(("ss", "us", "is")):
+        return
+    if word.endswith("ies"):
+        yield word[:-3] + "y"
+    if word.endswith("ves"):
+        yield from (word[:-3] + "f", word[:-3] + "fe")
+    if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
+        yield word[:-2]
+    yield word[:-1]
+
+
+def _without_ly(word: str) -> Iterator[str]:
+    if word.endswith("ily"):
+        yield word[:-3] + "y"
+    if word.endswith("bly"):
+        yield word[:-1] + "e"
+    if word.endswith("ically"):
+        yield word[:-4]
+    yield word[:-2]
+
+
+def _without_ending(word: str) -> Iterator[str]:
+    """Without -ed, -er, -est or -ing: the silent e put back, the doubled consonant undone."""
+    for ending in ("ed", "er", "est", "ing"):
+        if not word.endswith(ending):
+            continue
+        stem = word.removesuffix(ending)
+        if len(stem) < _SHORTEST_STEM - 1 or not _VOWEL.search(stem):
+            return
+        if stem.endswith("i") and ending != "ing":
+            yield stem[:-1] + "y"
+        elif _SHORT_END.search(stem) or _LOST_E.search(stem):
+            yield from (stem + "e", stem)  # hoping is from hope, where hopping is from hop
+        else:
+            yield from (stem, stem + "e")
+        if _DOUBLED.search(stem):
+            yield stem[:-1]
+        return

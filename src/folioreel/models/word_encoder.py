@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from folioreel import __version__
 from folioreel.errors import ModelFolderError
 from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFormat, load_once
-from folioreel.models.inference import encode_in_batches, open_session, unit_rows
-from folioreel.models.unknown_words import known_tokens
-from folioreel.models.vocabulary import PADDING, UNKNOWN, Vocabulary, training_tokens
+from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_rows
+from folioreel.models.vocabulary import PADDING, UNKNOWN, Vocabulary, known_tokens, training_tokens
 from folioreel.progress import ProgressCallback, ignore_progress
 
 FORMAT = ModelFormat(name="folioreel-sentence-encoder", version=1, what="sentence encoder")

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import tokenize

@@ -22,10 +22,10 @@ from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
 from folioreel.models.captioner import caption_tokens
+from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import END, PADDING, SPECIAL_TOKENS, UNKNOWN, Vocabulary
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.train.checkpoints import load_checkpoint, save_checkpoint
-from folioreel.train.onnx import quantize_rows
 
 
 def caption_words(captions: Iterable[Sequence[str]], rarest: int = 4) -> Vocabulary:

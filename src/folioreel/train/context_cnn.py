@@ -18,19 +18,17 @@ from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import onnx
 import torch
 import torch.nn.functional as functional
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
+from folioreel.models.onnx_graphs import GraphBuilder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityTensor
 from folioreel.train.judged import JudgedMoment
 
-_OPSET = 17
 _JUDGED_AT_ONCE = 16
 
 
@@ -284,27 +282,19 @@ class _Examples:
 
 def context_graph(network: ContextNetwork) -> bytes:
     """The network as ONNX: `planes` (N, M, R, C) → `log_odds` (N, 1, R', C')."""
-    nodes, weights = [], []
+    graph = GraphBuilder()
     values = "planes"
     last = len(network.layers) - 1
     for k, layer in enumerate(network.layers):
         weight, bias = (parameter.detach() for parameter in layer.parameters())
         if k == 0:
             weight = weight * network.scale  # users need not know of it
-        for kind, array in (("weight", weight), ("bias", bias)):
-            weights.append(numpy_helper.from_array(array.numpy(), f"{kind}{k}"))
-        output = "log_odds" if k == last else f"sum{k}"
-        nodes.append(helper.make_node("Conv", [values, f"weight{k}", f"bias{k}"], [output]))
+        given = (values, graph.constant(weight.numpy()), graph.constant(bias.numpy()))
+        values = graph.node("Conv", *given, output="log_odds" if k == last else "")
         if k < last:
-            nodes.append(helper.make_node("Relu", [output], [f"hidden{k}"]))
-            values = f"hidden{k}"
-    measures = len(network.config.measures)
-    given = helper.make_tensor_value_info("planes", TensorProto.FLOAT, ["N", measures, "R", "C"])
-    found = helper.make_tensor_value_info("log_odds", TensorProto.FLOAT, ["N", 1, "S", "D"])
-    graph = helper.make_graph(nodes, "context model", [given], [found], weights)
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
-    proto.ir_version = 8
-    onnx.checker.check_model(proto)
+            values = graph.node("Relu", values)
+    planes = ("FLOAT", ("N", len(network.config.measures), "R", "C"))
+    proto = graph.model("context model", {"planes": planes}, {"log_odds": ("N", 1, "S", "D")})
     data: bytes = proto.SerializeToString()
     return data
 

@@ -10,13 +10,13 @@ import onnx
 import torch
 from torch import Tensor
 
+from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.visual_semantic import ClipMap
 from folioreel.models.visual_semantic import VisualSemantic as Embedding
 from folioreel.models.vocabulary import PADDING, Vocabulary
 from folioreel.models.word_encoder import EncoderModel, EncoderPart
 from folioreel.train.onnx import (
     lstm_graph,
-    quantize_rows,
     skip_thought_graph,
     student_graph,
     to_numpy,

@@ -1,73 +1,18 @@
-"""Networks as ONNX graphs: what training leaves for users, who have no PyTorch.
-
-Matrices are stored as one byte a number with a scale a row, and computed with in full precision:
-ONNX Runtime widens them once, when it loads the graph.
-"""
+"""Networks as ONNX graphs: what training leaves for users, who have no PyTorch."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
+from folioreel.models.onnx_graphs import GraphBuilder
 from folioreel.train.skip_thought import SkipThought
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
 from folioreel.train.visual_semantic import LstmReader
-
-_OPSET = 17
-
-
-class GraphBuilder:
-    """Nodes and weights in the order they are added; every node gives one named output."""
-
-    def __init__(self) -> None:
-        self._nodes: list[onnx.NodeProto] = []
-        self._weights: list[onnx.TensorProto] = []
-
-    def constant(self, values: NDArray[Any]) -> str:
-        """Numbers as they are."""
-        name = f"constant{len(self._weights)}"
-        self._weights.append(numpy_helper.from_array(values, name))
-        return name
-
-    def matrix(self, values: NDArray[np.float32]) -> str:
-        """Weights as bytes, with a scale for each row (the last axis)."""
-        rows, scales = quantize_rows(values.reshape(-1, values.shape[-1]))
-        stored = self.constant(rows.reshape(values.shape))
-        scaling = self.constant(scales.reshape(*values.shape[:-1], 1))
-        return self.node("Mul", self.node("Cast", stored, to=TensorProto.FLOAT), scaling)
-
-    def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-        """One operation; the name of its output."""
-        output = output or f"value{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
-        return output
-
-    def last_state(self, *inputs: str, kind: str = "GRU", **attributes: Any) -> str:
-        """A recurrent layer's state after the last word of each sentence: (directions, B, H)."""
-        output = f"value{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, list(inputs), ["", output], **attributes))
-        return output
-
-    def sentence_encoder(self, name: str, word_units: int, units: int) -> onnx.ModelProto:
-        """The graph from `words` and `lengths` to `vectors`, which the last node must give.
-
-        words: (T, B, word_units) float32, the vectors of the words, padded at the end;
-        lengths: (B,) int32, the number of words of each sentence; vectors: (B, units) float32.
-        The table of word vectors stays outside, where words can be added to it.
-        """
-        words = helper.make_tensor_value_info("words", TensorProto.FLOAT, ["T", "B", word_units])
-        lengths = helper.make_tensor_value_info("lengths", TensorProto.INT32, ["B"])
-        vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["B", units])
-        graph = helper.make_graph(self._nodes, name, [words, lengths], [vectors], self._weights)
-        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)])
-        proto.ir_version = 8
-        onnx.checker.check_model(proto)
-        return proto
 
 
 def skip_thought_graph(model: SkipThought) -> onnx.ModelProto:
@@ -98,9 +43,9 @@ def student_graph(student: Student) -> onnx.ModelProto:
     zero, one = graph.constant(np.array(0)), graph.constant(np.array(1))
     steps = graph.node("Range", zero, length, one)  # (T,)
     places = graph.node("Gather", graph.constant(to_numpy(student.places)), steps, axis=0)
-    lengths = graph.node("Cast", "lengths", to=TensorProto.INT64)
+    lengths = graph.cast("lengths", "INT64")
     column = graph.node("Unsqueeze", lengths, graph.constant(np.array([1])))
-    real = graph.node("Cast", graph.node("Less", steps, column), to=TensorProto.FLOAT)  # (B, T)
+    real = graph.cast(graph.node("Less", steps, column), "FLOAT")  # (B, T)
     # Words that are not there get a score that no word reaches.
     absent = graph.node("Sub", real, graph.constant(np.array(1, dtype=np.float32)))
     mask = graph.node("Mul", absent, graph.constant(np.array(1e9, dtype=np.float32)))
@@ -112,7 +57,7 @@ def student_graph(student: Student) -> onnx.ModelProto:
     weights = graph.node("Unsqueeze", real, graph.constant(np.array([1])))  # (B, 1, T)
     total = graph.node("MatMul", weights, words)  # (B, 1, word_units)
     total = graph.node("Squeeze", total, graph.constant(np.array([1])))
-    count = graph.node("Cast", column, to=TensorProto.FLOAT)
+    count = graph.cast(column, "FLOAT")
     mapped = _linear(graph, student.map, graph.node("Div", total, count))
     size = graph.node("ReduceL2", mapped, axes=[1], keepdims=1)
     graph.node("Div", mapped, size, output="vectors")
@@ -186,13 +131,6 @@ def _linear(graph: GraphBuilder, linear: nn.Linear, values: str, third: int | No
         weight, bias = np.split(weight, 3)[third], np.split(bias, 3)[third]
     turned = graph.node("Transpose", graph.matrix(weight), perm=[1, 0])
     return graph.node("Add", graph.node("MatMul", values, turned), graph.constant(bias))
-
-
-def quantize_rows(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Each row as bytes from -127 to 127 and the number they are multiplied by."""
-    scales = np.abs(values).max(axis=1) / 127
-    scales[scales == 0] = 1
-    return np.rint(values / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
 
 def _gates(model: SkipThought, name: str) -> NDArray[np.float32]:

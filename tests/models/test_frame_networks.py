@@ -10,9 +10,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from folioreel.errors import ConfigError, ModelFolderError
-from folioreel.models import frame_backends
-from folioreel.models.frame_backends import Description, TorchFeatures
-from folioreel.models.frame_features import load_frame_features
+from folioreel.models import frame_features
+from folioreel.models.frame_features import Description, load_frame_features, wrap_torch
 
 MEAN, DEVIATION = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 
@@ -69,11 +68,11 @@ def test_an_onnx_file_alone_is_taken_as_imagenet_networks_are(tmp_path, rng):
 @pytest.mark.parametrize(
     ("description", "words"),
     [
-        ('{"size": 8}', "no description of a network"),
-        ('{"size_px": 8, "channels": "middle"}', "no description of a network"),
-        ("{", "no description of a network"),
+        ('{"size": 8}', "does not describe a network"),
+        ('{"size_px": 8, "channels": "middle"}', "does not describe a network"),
+        ("{", "does not describe a network"),
         ('{"outputs": {"visual": "logits"}}', "has the outputs map, brightest"),
-        ('{"channels": "last"}', "cannot be run; describe it"),
+        ('{"channels": "last"}', "cannot be run; describe its input in net.json"),
     ],
 )
 def test_wrong_descriptions(tmp_path, rng, description, words):
@@ -95,17 +94,17 @@ def test_missing_and_broken_files(tmp_path):
 def test_a_pytorch_network(rng, frames):
     torch.manual_seed(3)
     network = torch.nn.Sequential(torch.nn.Conv2d(3, 6, 3), torch.nn.BatchNorm2d(6))
-    features = TorchFeatures("torchvision:tiny", network, Description(size_px=8))
+    features = wrap_torch("torchvision:tiny", network, Description(size_px=8))
     assert features.units == {"visual": 6}
     pictures = torch.tensor((frames / 255 - MEAN) / DEVIATION).permute(0, 3, 1, 2).float()
     with torch.no_grad():
         expected = network.eval()(pictures).mean((2, 3)).numpy()
     np.testing.assert_allclose(features.encode(frames)["visual"], expected, atol=1e-5)
-    again = TorchFeatures("torchvision:tiny", network, Description(size_px=8))
+    again = wrap_torch("torchvision:tiny", network, Description(size_px=8))
     assert again.fingerprint == features.fingerprint
     with torch.no_grad():
         network[0].bias += 1
-    other = TorchFeatures("torchvision:tiny", network, Description(size_px=8))
+    other = wrap_torch("torchvision:tiny", network, Description(size_px=8))
     assert other.fingerprint != features.fingerprint
 
 
@@ -128,6 +127,6 @@ def test_a_library_that_fails_is_explained(monkeypatch):
         raise RuntimeError("Unknown model\nand more")
 
     monkeypatch.setitem(sys.modules, "timm", sys)
-    monkeypatch.setitem(frame_backends._LOADERS, "timm", fail)
+    monkeypatch.setitem(frame_features._LOADERS, "timm", fail)
     with pytest.raises(ConfigError, match=r"timm cannot load 'nonsense' \(Unknown model\)"):
         load_frame_features("timm:nonsense")

@@ -1,0 +1,189 @@
+"""ONNX graphs: building one node by node, opening it, and running it over many texts.
+
+A network is defined once, in PyTorch, and becomes a graph when it is saved (train/onnx.py); the
+frame network becomes one on the user's machine (efficientnet.py). What users run is graphs. Rows of
+vectors scaled to unit length, or stored as bytes, are here too, as both sides need them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from folioreel.engines.batch import count_cores
+from folioreel.errors import ModelFolderError
+from folioreel.progress import Progress, ProgressCallback
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+# The oldest operator set with layer normalisation, and the format of its time: graphs run on every
+# ONNX Runtime that the package accepts.
+_OPSET = 17
+_IR_VERSION = 8
+
+Batch = NDArray[np.int64]
+"""The numbers of the texts that are run together."""
+Shape = Sequence[str | int]
+"""The size of each axis, or its name where it varies."""
+
+
+class GraphBuilder:
+    """Nodes and weights in the order they are added; every node has one named output."""
+
+    def __init__(self) -> None:
+        import onnx  # only where graphs are built: it takes 0.2 s to import
+
+        self._onnx = onnx
+        self._nodes: list[Any] = []
+        self._weights: list[Any] = []
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Numbers as they are."""
+        name = f"constant{len(self._weights)}"
+        self._weights.append(self._onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def matrix(self, values: NDArray[np.float32]) -> str:
+        """Weights stored as bytes with a scale for each row (the last axis).
+
+        They are computed with in full precision: ONNX Runtime widens them once, when it loads the
+        graph.
+        """
+        rows, scales = quantize_rows(values.reshape(-1, values.shape[-1]))
+        stored = self.constant(rows.reshape(values.shape))
+        scaling = self.constant(scales.reshape(*values.shape[:-1], 1))
+        return self.node("Mul", self.cast(stored, "FLOAT"), scaling)
+
+    def cast(self, value: str, kind: str) -> str:
+        """A value as another number type, such as `FLOAT` or `INT64`."""
+        return self.node("Cast", value, to=getattr(self._onnx.TensorProto, kind))
+
+    def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        """Add one operation; the name of its output."""
+        output = output or f"value{len(self._nodes)}"
+        self._add(kind, inputs, [output], attributes)
+        return output
+
+    def last_state(self, *inputs: str, kind: str = "GRU", **attributes: Any) -> str:
+        """A recurrent layer's state after the last word of each sentence: (directions, B, H)."""
+        output = f"value{len(self._nodes)}"
+        self._add(kind, inputs, ["", output], attributes)  # the first would be all states
+        return output
+
+    def model(
+        self, name: str, inputs: Mapping[str, tuple[str, Shape]], outputs: Mapping[str, Shape]
+    ) -> ModelProto:
+        """The whole graph; inputs by name with type and shape, outputs (float32) with their shape.
+
+        Raises:
+            onnx.checker.ValidationError: The nodes do not fit together.
+        """
+        helper, types = self._onnx.helper, self._onnx.TensorProto
+        given = [
+            helper.make_tensor_value_info(key, getattr(types, kind), list(shape))
+            for key, (kind, shape) in inputs.items()
+        ]
+        found = [
+            helper.make_tensor_value_info(key, types.FLOAT, list(shape))
+            for key, shape in outputs.items()
+        ]
+        graph = helper.make_graph(self._nodes, name, given, found, self._weights)
+        proto: ModelProto = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", _OPSET)]
+        )
+        proto.ir_version = _IR_VERSION
+        self._onnx.checker.check_model(proto)
+        return proto
+
+    def sentence_encoder(self, name: str, word_units: int, units: int) -> ModelProto:
+        """The graph from `words` and `lengths` to `vectors`, which the last node must give.
+
+        words: (T, B, word_units) float32, the vectors of the words, padded at the end;
+        lengths: (B,) int32, the number of words of each sentence; vectors: (B, units) float32.
+        """
+        inputs = {"words": ("FLOAT", ("T", "B", word_units)), "lengths": ("INT32", ("B",))}
+        return self.model(name, inputs, {"vectors": ("B", units)})
+
+    def _add(
+        self, kind: str, inputs: Sequence[str], outputs: list[str], attributes: Mapping[str, Any]
+    ) -> None:
+        node = self._onnx.helper.make_node(kind, list(inputs), outputs, **attributes)
+        self._nodes.append(node)
+
+
+def open_session(graph: bytes | Path) -> onnxruntime.InferenceSession:
+    """A session that runs on the thread that calls it.
+
+    Raises:
+        ModelFolderError: ONNX Runtime cannot read the graph.
+    """
+    options = onnxruntime.SessionOptions()
+    # Each core runs whole batches by itself. Threads that share one matrix product wait for each
+    # other at every word, which takes up to three times as long when another program uses a core.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors only: warnings would land on the user's screen
+    source = str(graph) if isinstance(graph, Path) else graph
+    try:
+        return onnxruntime.InferenceSession(
+            source, sess_options=options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # ONNX Runtime's errors share no other root
+        reason = str(error).splitlines()[0]
+        raise ModelFolderError(f"ONNX Runtime cannot read a graph: {reason}") from error
+
+
+def encode_in_batches(
+    encode: Callable[[Batch], NDArray[np.float32]],
+    lengths: Sequence[int],
+    vectors: NDArray[np.float32],
+    batch_size: int,
+    progress: ProgressCallback,
+) -> None:
+    """Fill the rows of `vectors` whose text has words; the others stay as they are.
+
+    Args:
+        encode: The vectors of some texts; several threads call it at the same time.
+        lengths: The number of words of each text: texts of like length share a batch, so that
+            there is little padding.
+        vectors: (texts, units).
+        batch_size: Texts per batch.
+        progress: Told how many words are done.
+    """
+    words = np.asarray(lengths, dtype=np.int64)
+    order = np.argsort(-words, kind="stable")  # the longest first, so that all cores end together
+    order = order[: np.count_nonzero(words)]
+    batches = [order[first : first + batch_size] for first in range(0, len(order), batch_size)]
+    done, total = 0, int(words.sum())
+    with ThreadPoolExecutor(count_cores()) as pool:
+        try:
+            for numbers, found in zip(batches, pool.map(encode, batches), strict=True):
+                vectors[numbers] = found
+                done += int(words[numbers].sum())
+                progress(Progress(stage="reading sentences", done=done, total=total))
+        finally:
+            pool.shutdown(cancel_futures=True)  # a run that is stopped need not finish them
+
+
+def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row divided by its length; zeros stay zeros."""
+    lengths = np.sqrt(np.einsum("nu,nu->n", vectors, vectors))
+    lengths[lengths == 0] = 1
+    units: NDArray[np.float32] = vectors / lengths[:, None]
+    return units
+
+
+def quantize_rows(
+    values: NDArray[np.floating[Any]],
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Each row as bytes from -127 to 127, and the scale that they are multiplied by."""
+    scales = np.abs(values).max(axis=1) / 127
+    scales[scales == 0] = 1
+    return np.rint(values / scales[:, None]).astype(np.int8), scales.astype(np.float32)
