@@ -1,28 +1,18 @@
 """`align --encoder`: which encoder gives the measure `semantic`, and what is refused."""
 
 import json
-import re
 
 import pytest
-from click.testing import CliRunner
-from conftest import SENTENCES, SPOKEN
+from command_line import assert_one_line, run, write_pair
 from made_encoders import made_model
 
-from folioreel.cli import main
 from folioreel.config import AlignConfig
 from folioreel.models.presets import load_preset, save_preset
 
 
 @pytest.fixture
 def pair(tmp_path):
-    book, film = tmp_path / "book.txt", tmp_path / "film.srt"
-    book.write_text("\n\n".join(SENTENCES) + "\n", encoding="utf-8")
-    cues = [
-        f"{k}\n00:00:{a:06.3f} --> 00:00:{b:06.3f}\n{text}\n".replace(".", ",", 2)
-        for k, (a, b, text) in enumerate(SPOKEN, 1)
-    ]
-    film.write_text("\n".join(cues), encoding="utf-8")
-    return book, film
+    return write_pair(tmp_path)
 
 
 @pytest.fixture(autouse=True)
@@ -34,17 +24,7 @@ def _presets(tmp_path, monkeypatch):
 
 
 def align(pair, *options):
-    arguments = ["align", *map(str, pair), *map(str, options)]
-    return CliRunner().invoke(main, arguments)
-
-
-def assert_one_line(result, *says):
-    assert result.exit_code == 1, result.output
-    assert isinstance(result.exception, SystemExit)
-    assert result.stdout == ""
-    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
-    for words in says:
-        assert words in result.stderr
+    return run("align", *pair, *options)
 
 
 def test_the_signature_keeps_the_preset_and_names_the_encoder(pair, tmp_path):

@@ -5,19 +5,14 @@ import shutil
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run
 from corpus.made_books import make_novel
 from corpus.made_stories import write_tales
 from PIL import Image
 
 from folioreel.apps.demo import demo_folder
-from folioreel.cli import main
 
 BOOK, FILM = demo_folder() / "book.txt", demo_folder() / "film.srt"
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def caption(*arguments):

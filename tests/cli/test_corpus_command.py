@@ -13,18 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import assert_one_line, run
 from corpus.made_books import edit_words, make_novel, write_library, write_novels
 from corpus.made_stories import build_tales
 
-from folioreel.cli import main
 from folioreel.corpus.lock import locked
 
 SHORT = ["--min-words", "1500", "--workers", "1"]
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +34,6 @@ def library(tmp_path_factory):
 def built(library, tmp_path_factory):
     out = tmp_path_factory.mktemp("built") / "corpus"
     return out, run("corpus", "build", library, "--out", out, *SHORT)
-
-
-def assert_one_line(result, *says):
-    assert result.exit_code == 1, result.output
-    assert isinstance(result.exception, SystemExit), "no other exception"
-    assert result.stdout == ""
-    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
-    for words in says:
-        assert words in result.stderr
 
 
 def test_the_summary_names_what_was_left_out(built):

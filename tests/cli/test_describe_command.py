@@ -4,16 +4,11 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 from folioreel.apps.demo import demo_folder
-from folioreel.cli import main
 
 BOOK, FILM = demo_folder() / "book.txt", demo_folder() / "film.srt"
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")

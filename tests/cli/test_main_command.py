@@ -3,13 +3,17 @@
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
+from command_line import assert_one_line, run
 
 from folioreel.cli import main
 from folioreel.cli.evaluate import evaluate_pairs
+from folioreel.errors import ConfigError, InputError
 
 COMMANDS_MD = Path(__file__).parents[2] / "docs" / "commands.md"
 NEEDS_NO_HELP = {"out", "as_json"}
@@ -123,3 +127,39 @@ def test_the_generated_reference_covers_every_command():
         assert f"Usage: folioreel {' '.join(words)} " in section
         for parameter in command.params:
             assert not isinstance(parameter, click.Option) or parameter.opts[0] in section
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "folioreel", "--help"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Align a film with the book" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (InputError("is empty", "a.txt"), "folioreel: a.txt: is empty\n"),
+        (
+            PermissionError(13, "Permission denied", "a.txt"),
+            "folioreel: a.txt: Permission denied\n",
+        ),
+        (OSError(28, "No space left on device"), "folioreel: No space left on device\n"),
+        (ConfigError("unknown preset 'x';\n  choose"), "folioreel: unknown preset 'x'; choose\n"),
+    ],
+)
+def test_errors_are_one_line_and_exit_1(monkeypatch, error, line):
+    def fail(path, **settings):
+        raise error
+
+    monkeypatch.setattr("folioreel.evaluate.statistics.inspect_file", fail)
+    result = run("inspect", "a.txt")
+    assert_one_line(result)
+    assert result.stderr == line
+
+
+def test_other_errors_are_bugs_and_keep_their_traceback(monkeypatch):
+    def fail(path, **settings):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("folioreel.evaluate.statistics.inspect_file", fail)
+    assert isinstance(run("inspect", "a.txt").exception, ZeroDivisionError)

@@ -1,31 +1,16 @@
-"""The commands as a user types them: results, errors in one line, nothing overwritten."""
+"""`align`, `demo` and `inspect` as a user types them: results, errors, nothing overwritten."""
 
 import json
-import subprocess
-import sys
 
 import pytest
-from click.testing import CliRunner
-from conftest import SENTENCES, SPOKEN
+from command_line import run, write_pair
 
-from folioreel.cli import main
 from folioreel.export.alignment_json import read_document
 
 
 @pytest.fixture
 def pair(tmp_path):
-    book, film = tmp_path / "book.txt", tmp_path / "film.srt"
-    book.write_text("\n\n".join(SENTENCES) + "\n", encoding="utf-8")
-    cues = [
-        f"{k}\n00:00:{a:06.3f} --> 00:00:{b:06.3f}\n{text}\n".replace(".", ",", 2)
-        for k, (a, b, text) in enumerate(SPOKEN, 1)
-    ]
-    film.write_text("\n".join(cues), encoding="utf-8")
-    return book, film
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+    return write_pair(tmp_path)
 
 
 def test_align_writes_every_format(pair, tmp_path):
@@ -164,9 +149,3 @@ def test_an_unknown_preset_names_the_known(pair):
     result = run("align", *pair, "--preset", "magic")
     assert result.exit_code == 1
     assert "paper" in result.stderr
-
-
-def test_the_package_runs_as_a_module():
-    command = [sys.executable, "-m", "folioreel", "--help"]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "Align a film with the book" in result.stdout
