@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from conftest import make_book
 
-from folioreel.alignment.aligner import (
-    Aligner,
-    calibrate,
-    choose_links,
-    log_odds,
-    passage_probability,
-)
+from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.links import calibrate, choose_sentences, logit, passage_probability
 from folioreel.alignment.positions import Positions
 from folioreel.config import AlignConfig, StepsConfig
 
@@ -46,7 +41,7 @@ def test_the_chance_around_a_link(per_paragraph, reach, rng):
 def test_the_best_sentence_of_the_best_paragraph():
     """Paragraph 1 as a whole is likelier than sentence 5, the likeliest of all."""
     book = make_book(WORDS[:6], 2)
-    sentences, chances = choose_links(positions_of([[0.1, 0.1, 0.25, 0.2, 0.0, 0.3]]), book)
+    sentences, chances = choose_sentences(positions_of([[0.1, 0.1, 0.25, 0.2, 0.0, 0.3]]), book)
     assert sentences.tolist() == [2]
     assert chances == pytest.approx([0.95])
 
@@ -55,7 +50,7 @@ def test_links_by_brute_force(rng):
     book = make_book(WORDS, 3)
     position = rng.dirichlet(np.full(23, 0.2), 40)
     rendered = position * rng.random((40, 23))
-    sentences, chances = choose_links(positions_of(rendered, position), book)
+    sentences, chances = choose_sentences(positions_of(rendered, position), book)
     weights = rendered + 1e-3 * position
     for i in range(40):
         sums = [weights[i, 3 * k : 3 * k + 3].sum() for k in range(8)]
@@ -68,7 +63,7 @@ def test_links_by_brute_force(rng):
 
 def test_where_nothing_is_rendered_the_place_is_the_guess():
     book = make_book(WORDS[:6], 2)
-    sentences, chances = choose_links(positions_of([[0.0] * 6], [[0, 0, 0, 0.9, 0.1, 0]]), book)
+    sentences, chances = choose_sentences(positions_of([[0.0] * 6], [[0, 0, 0, 0.9, 0.1, 0]]), book)
     assert (sentences.tolist(), chances.tolist()) == ([3], [0.0])
 
 
@@ -79,8 +74,8 @@ def test_calibration():
     # Odds of 1 to 9, squared and twice as good: 2 to 81.
     assert calibrate(np.array([0.1]), (2.0, np.log(2)))[0] == pytest.approx(2 / 83)
     assert (np.diff(calibrate(chances, (0.3, -4.0))) >= 0).all()
-    assert np.isfinite(log_odds(chances)).all()
-    assert log_odds(np.array([0.5, 0.9])) == pytest.approx([0.0, np.log(9)])
+    assert np.isfinite(logit(chances)).all()
+    assert logit(np.array([0.5, 0.9])) == pytest.approx([0.0, np.log(9)])
 
 
 def test_links_from_scores(film, book):

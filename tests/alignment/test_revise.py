@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from conftest import make_book, make_film
 
-from folioreel.alignment.aligner import Aligner, fixed_positions
+from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.links import fix_positions
 from folioreel.alignment.positions import film_times
 from folioreel.alignment.revise import Reviser
 from folioreel.config import AlignConfig, ChainConfig, StepsConfig
@@ -97,7 +98,7 @@ def test_judgements_known_from_the_start(long_film, long_book, scores):
 def test_what_is_known_of_silent_moments(film, book):
     scores = Aligner.load().score(film, book)
     assert np.isneginf(scores).all(axis=1).tolist() == [not m.text for m in film.moments]
-    fixed = fixed_positions(scores, {0: 3, 2: 5})
+    fixed = fix_positions(scores, {0: 3, 2: 5})
     assert fixed[0].rendered is True
     assert np.flatnonzero(fixed[0].sentences).tolist() == [3]
     # The silent shot has a place, and no words that could be a rendering.

@@ -13,15 +13,22 @@ from numpy.typing import NDArray
 from folioreel import __version__
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
+from folioreel.alignment.links import (
+    calibrate,
+    choose_sentences,
+    fix_positions,
+    make_links,
+    passage_probability,
+)
 from folioreel.alignment.marginals import chain_marginals
-from folioreel.alignment.positions import Fixed, Positions, film_times, follow_book
+from folioreel.alignment.positions import Positions, film_times, follow_book
 from folioreel.alignment.score import context_scores, score_cells
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError, ConfigError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film, watch_film
 from folioreel.ingest.video.shot_detectors import DetectorName
-from folioreel.models.chain import ABSENT, judge_chain, make_chain, time_steps
+from folioreel.models.chain import judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import FrameFeatures, load_frame_features
 from folioreel.models.presets import load_preset
@@ -30,12 +37,6 @@ from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.text import dominant_script
 from folioreel.types import Alignment, Book, Film, Link
-
-_SURE = 1e-6
-"""Probabilities are kept this far from 0 and 1, so that their logits stay finite."""
-_REACH = 3
-"""A link is right if the truth lies at most this many paragraphs away (paper, section 5.1)."""
-
 
 _log = logging.getLogger(__name__)
 
@@ -221,50 +222,29 @@ class Aligner:
         """
         judged = judged or {}
         follow = self._follow_chain if self.config.steps is None else self._follow_positions
-        sentences, chances, energy = follow(film, book, scores, judged)
-        return self.make_links(0, sentences, chances, judged), energy
-
-    def make_links(
-        self,
-        first: int,
-        sentences: NDArray[np.int64],
-        chances: NDArray[np.float64],
-        judged: Mapping[int, int],
-    ) -> tuple[Link, ...]:
-        """The links of a run of moments, from the first of them; a judged one is certain."""
-        links = []
-        for i, (sentence, chance) in enumerate(zip(sentences, chances, strict=True), first):
-            if i in judged:
-                in_book = judged[i] != ABSENT
-                sentence = judged[i] if in_book else sentence
-                chance = float(in_book)
-            else:
-                in_book = bool(chance >= self.config.in_book_from)
-            links.append(
-                Link(moment=i, sentence=int(sentence), score=float(chance), in_book=in_book)
-            )
-        return tuple(links)
+        sentences, probabilities, energy = follow(film, book, scores, judged)
+        return make_links(0, sentences, probabilities, judged, self.config.in_book_from), energy
 
     def place_links(
         self, positions: Positions | SolvedRows, book: Book
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments, and their calibrated chances."""
-        sentences, chances = choose_links(positions, book)
-        return sentences, calibrate(chances, self.config.calibration)
+        """The sentences of a run of moments, and their calibrated probabilities."""
+        sentences, probabilities = choose_sentences(positions, book)
+        return sentences, calibrate(probabilities, self.config.calibration)
 
     def _follow_positions(
         self, film: Film, book: Book, scores: NDArray[np.float32], judged: Mapping[int, int]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-        """Links by the posterior of a hidden position, with calibrated chances."""
+        """Links by the posterior of the hidden position in the book."""
         assert self.config.steps is not None
-        fixed = fixed_positions(scores, judged)
+        fixed = fix_positions(scores, judged)
         positions = follow_book(scores, film_times(film), self.config.steps, fixed)
         return *self.place_links(positions, book), -positions.log_partition
 
     def _follow_chain(
         self, film: Film, book: Book, scores: NDArray[np.float32], judged: Mapping[int, int]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-        """Links by the best path of the paper's chain, with chances from its marginals."""
+        """Links by the best path of the paper's chain, with probabilities from its marginals."""
         chain = judge_chain(make_chain(scores, time_steps(film), self.config.chain), judged)
         path = decode_chain(chain)
         probability = chain_marginals(chain).probability
@@ -273,9 +253,9 @@ class Aligner:
     def place_path(
         self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments on the chain's path, and their calibrated chances."""
-        chances = passage_probability(probability, path, book, reach=1)
-        return path, calibrate(chances, self.config.calibration)
+        """The sentences of a run of moments on the chain's path, and their probabilities."""
+        near = passage_probability(probability, path, book, reach=1)
+        return path, calibrate(near, self.config.calibration)
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
         """Everything it takes to reproduce the alignment.
@@ -292,65 +272,6 @@ class Aligner:
             "pictures": pictures,
             "energy": round(energy, 6),
         }
-
-
-def fixed_positions(scores: NDArray[np.float32], judged: Mapping[int, int]) -> dict[int, Fixed]:
-    """What is known of positions: judged moments render what was judged."""
-    return {moment: fixed_position(scores[moment], sentence) for moment, sentence in judged.items()}
-
-
-def fixed_position(scores: NDArray[np.float32], sentence: int) -> Fixed:
-    """What is known of a moment that was judged, by the scores of its row."""
-    if sentence == ABSENT:
-        return Fixed(sentences=None, rendered=False)
-    # Where nothing is said or seen no score could bear a match out; its place counts all the same.
-    return Fixed(
-        sentences=np.arange(len(scores)) == sentence, rendered=not np.isneginf(scores[sentence])
-    )
-
-
-def choose_links(
-    positions: Positions | SolvedRows, book: Book
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The best sentence of the best paragraph, and the chance that the truth is not far from it."""
-    # Where nothing is rendered, the scene's place is the best guess.
-    weights = positions.rendered + 1e-3 * positions.position  # (I, J)
-    starts = [paragraph.sentences.start for paragraph in book.paragraphs]
-    best = np.add.reduceat(weights, starts, axis=1).argmax(axis=1)  # (I,)
-    sentences = np.empty(len(best), dtype=np.int64)
-    for i, paragraph in enumerate(best):
-        inside = book.paragraphs[paragraph].sentences
-        sentences[i] = inside.start + weights[i, inside.start : inside.stop].argmax()
-    return sentences, passage_probability(positions.rendered, sentences, book, reach=_REACH)
-
-
-def calibrate(
-    chances: NDArray[np.float64], slope_offset: tuple[float, float]
-) -> NDArray[np.float64]:
-    """Chances whose log odds are stretched and moved, in the same order as before."""
-    slope, offset = slope_offset
-    return 1 / (1 + np.exp(-(slope * log_odds(chances) + offset)))
-
-
-def log_odds(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The logarithm of p / (1 - p), kept finite."""
-    kept = np.clip(chances, _SURE, 1 - _SURE)
-    return np.log(kept) - np.log1p(-kept)
-
-
-def passage_probability(
-    probability: NDArray[np.float32], sentences: NDArray[np.int64], book: Book, reach: int
-) -> NDArray[np.float64]:
-    """The probability that the truth lies at most `reach` paragraphs from the link: (I,)."""
-    sums = np.zeros((probability.shape[0], probability.shape[1] + 1))
-    np.cumsum(probability, axis=1, dtype=np.float64, out=sums[:, 1:])
-    found = np.empty(len(sentences))
-    for i, sentence in enumerate(sentences):
-        paragraph = book.paragraph_of[sentence]
-        first = book.paragraphs[max(0, paragraph - reach)].sentences.start
-        last = book.paragraphs[min(len(book.paragraphs) - 1, paragraph + reach)].sentences.stop
-        found[i] = sums[i, last] - sums[i, first]
-    return np.clip(found, 0.0, 1.0)
 
 
 def _check_comparable(film: Film, book: Book) -> None:

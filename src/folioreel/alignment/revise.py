@@ -1,6 +1,6 @@
-"""Links that follow a reader's judgements, at once: only what a judgement reaches is solved again.
+"""Links revised at once after a reader's judgement: only the part it affects is solved again.
 
-That is a window around the judged moment: see blocks.py.
+That part is a window around the judged moment (blocks.py).
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.alignment.aligner import Aligner, fixed_position, fixed_positions
+from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.blocks import ChainBlocks, PositionBlocks
+from folioreel.alignment.links import fix_position, fix_positions, make_links
 from folioreel.alignment.positions import film_times
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.types import Book, Film, Link
 
 PlacedRows = tuple[int, NDArray[np.int64], NDArray[np.float64]]
-"""The first of a run of moments, their sentences and their chances."""
+"""The first of a run of moments, their sentences and their probabilities."""
 
 
 class Reviser:
-    """A film and a book with the scores of all cells and what a reader has judged."""
+    """Keeps the scores of all cells and a reader's judgements, and solves what they change."""
 
     def __init__(
         self,
@@ -31,38 +32,39 @@ class Reviser:
         scores: NDArray[np.float32],
         judged: Mapping[int, int] | None = None,
     ) -> None:
-        """Solve the whole; arguments as `Aligner.link` takes them."""
+        """Solve the whole film once; arguments as for `Aligner.link`."""
         self._aligner, self._book, self._scores = aligner, book, scores
         self._judged = dict(judged or {})
         config = aligner.config
         self._positions: PositionBlocks | None = None
         self._chain: ChainBlocks | None = None
         if config.steps is not None:
-            fixed = fixed_positions(scores, self._judged)
+            fixed = fix_positions(scores, self._judged)
             self._positions = PositionBlocks(scores, film_times(film), config.steps, fixed)
         else:
             chain = make_chain(scores, time_steps(film), config.chain)
             self._chain = ChainBlocks(chain, self._judged)
 
     def judge(self, moment: int, sentence: int | None) -> tuple[Link, ...]:
-        """The links that were solved again, now that a moment is judged.
+        """Record a judgement and return the links that were solved again.
 
         Args:
             moment: The moment.
-            sentence: The sentence that it renders, `ABSENT`, or None where that is open again.
+            sentence: The sentence it renders, `ABSENT`, or None to withdraw a judgement.
         """
         if sentence is None:
             self._judged.pop(moment, None)
         else:
             self._judged[moment] = sentence
         links: list[Link] = []
-        for first, sentences, chances in self._solve(moment, sentence):
-            links += self._aligner.make_links(first, sentences, chances, self._judged)
+        threshold = self._aligner.config.in_book_from
+        for first, sentences, probabilities in self._solve(moment, sentence):
+            links += make_links(first, sentences, probabilities, self._judged, threshold)
         return tuple(links)
 
     def _solve(self, moment: int, sentence: int | None) -> Iterator[PlacedRows]:
         if self._positions is not None:
-            known = None if sentence is None else fixed_position(self._scores[moment], sentence)
+            known = None if sentence is None else fix_position(self._scores[moment], sentence)
             for rows in self._positions.fix(moment, known):
                 yield rows.first, *self._aligner.place_links(rows, self._book)
         if self._chain is not None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from folioreel.alignment.aligner import Aligner, log_odds
+from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.links import logit
 from folioreel.alignment.positions import Fixed, film_times
 from folioreel.config import AlignConfig, StepsConfig
 from folioreel.errors import InputError
@@ -105,7 +106,7 @@ def fit_preset(
     """The settings that some judged pairs teach."""
     fitted = fit_positions([item.lesson for item in judged], START, config, progress)
     outcomes = [judge_film(item, fitted) for item in judged]
-    odds = log_odds(np.concatenate([found.scores[found.stated] for found in outcomes]))
+    odds = logit(np.concatenate([found.scores[found.stated] for found in outcomes]))
     right = np.concatenate([found.near[found.stated] for found in outcomes])
     # What pictures are worth is learned elsewhere (training/pictures.py), and goes along.
     pictures = load_preset("default").pictures
