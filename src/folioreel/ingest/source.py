@@ -41,7 +41,7 @@ _BROKEN_ZIP = (
     IndexError,
     KeyError,
 )
-"""All that `zipfile` was seen to raise on damaged archives."""
+"""What `zipfile` and its decompressors raise on damaged archives."""
 
 _BOMS = (
     (b"\xff\xfe\x00\x00", "utf-32"),

@@ -17,7 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.books import pdf
 from folioreel.ingest.books.blocks import Manuscript
-from folioreel.ingest.books.pdf_words import Joiner
+from folioreel.ingest.books.pdf import Joiner
 from folioreel.ingest.source import open_source
 
 

@@ -38,7 +38,7 @@ from folioreel.ingest.books.toc import Document
 
 PAGE_CHARACTERS = 8000
 _PAGE_WORDS = 1500
-"""What a "title page" or "dedication" may hold, in either unit (three printed pages or so); one
+"""What a "title page" or "dedication" may hold, in either unit (about five printed pages); one
 with more text is mislabelled, and may hold a chapter."""
 _LARGEST_SHARE = 0.2
 """A document of an EPUB with more of the book's words is the story, whatever it is called."""
@@ -223,7 +223,7 @@ def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     for k, block in enumerate(blocks):
         if _GUTENBERG_START.search(block.text):
             first = k + 1
-        # The header of old files announces the end mark; the mark itself is in the second half.
+        # In the first half it is a mention, not the mark itself.
         elif _GUTENBERG_END.search(block.text) and k > len(blocks) // 2:
             last = k
             break

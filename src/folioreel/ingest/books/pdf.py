@@ -1,134 +1,129 @@
-"""PDF with a text layer → blocks: lines, then paragraphs, with pages as places.
+"""PDF with a text layer → blocks: lines are joined into headings, paragraphs, verse and breaks.
 
-The text comes from PDFium (`pypdfium2`, Apache-2.0 and BSD-3-Clause). We tried it beside
-pdfminer.six and pypdf on ten PDFs of two novels, made by five programs: it lost the fewest words on
-eight of them (0.00–0.01 %; on the other two 0.2–0.3 %, hyphenation that is mended here), and took
-0.1–0.6 s a novel where the others took 1.4–18 s. It also gives each character's place. PyMuPDF's
-licence (AGPL) rules it out.
+The paper's own rule for headings ("indentation, starts on a new page, no end symbol", section 3) is
+among the signs; a larger or bolder face, where there is one, says more.
 """
 
 from __future__ import annotations
 
-import ctypes
 import re
-from collections.abc import Sequence
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-
-import pypdfium2 as pdfium
-import pypdfium2.raw as pdfium_c
+from typing import Literal
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.blocks import Manuscript, Piece, arrange
-from folioreel.ingest.books.pdf_lines import Line, page_lines
-from folioreel.ingest.books.pdf_pages import (
+from folioreel.ingest.books.blocks import Manuscript, Piece, arrange, heading_text
+from folioreel.ingest.books.pdf_layout import (
     Area,
+    Placed,
+    Style,
     body_size,
     drop_furniture,
+    drop_notes,
+    measure_style,
+    place_lines,
     reading_areas,
     usual_margins,
 )
-from folioreel.ingest.books.pdf_paragraphs import (
-    group_lines,
-    make_pieces,
-    measure_style,
-    place_lines,
+from folioreel.ingest.books.pdf_lines import FEWEST_LETTERS, SOFT_HYPHEN, Line, read_text
+from folioreel.ingest.books.titles import (
+    HEADING_CHARACTERS,
+    is_break,
+    is_numbered,
+    is_strong_heading,
+    is_weak_heading,
 )
-from folioreel.ingest.books.pdf_words import Joiner
-from folioreel.ingest.books.toc import TocEntry, head_pages
-from folioreel.ingest.books.trees import clean_text
+from folioreel.ingest.books.toc import head_pages
 from folioreel.ingest.source import SourceFile
 
-_FEWEST_LETTERS = 30
-"""A page with fewer letters holds a picture, or nothing."""
 _FILE_NAME = re.compile(
     r"^(?:untitled|microsoft word\b.*|.*\.(?:docx?|odt|indd|tex|rtf|pdf|qxd|pub|html?))?$",
     re.IGNORECASE,
 )
 _SCANNED = "has no text layer (it is a scan); run OCR on it first, for example with ocrmypdf"
+_UNREADABLE_SHARE = 0.3
+"""With more characters that no font explains, OCR reads the page better than we can."""
+_LARGER = 1.12
+"""Letters larger than the text's by this factor are a heading's: 12 pt above text in 10.5 pt are,
+11 pt are not."""
+_END_MARKS = ".!?…:;”\"'’»)*"
+"""What does not end a heading in bold: a run-in heading or a bold sentence ends so."""
+_TERMINAL = ".!?…”\"'’»"
+"""What ends a paragraph."""
+_INITIAL = 1.7
+"""A single letter larger by this factor is a drop capital, two lines high or more."""
+_SET_OFF = 0.4
+"""Lines of space above and below a heading, at least, in units of the pitch."""
+_PARAGRAPH_GAP = 0.25
+"""Lines of space that separate paragraphs in a book that separates them by space."""
+_LOOSE_GAP = 0.45
+"""The same where indentation does; small spaces there may only stretch a page to its height."""
+_BREAK_GAP = 0.8
+"""Lines of space between indented paragraphs that stand for a section break."""
+_HEADING_GAP = 0.9
+"""Lines of one heading are closer than this, in units of their own size."""
+_SAME_SIZE = 0.06
+"""Two lines of a heading whose sizes differ by less are one heading."""
+_OTHER_SIZE = 0.15
+"""Lines that differ by more, in units of the text's size, belong to different blocks: a letter
+or a quotation is set smaller. Italics and small capitals differ by less."""
+_INDENT_TOLERANCE = 0.3
+"""How exactly a line must stand at the usual indentation, in sizes of the text."""
+_STEP_IN = 0.5
+"""A line that begins further right than the one before by more, in sizes, is set in."""
+_VERSE_INDENT = 0.8
+"""Verse is set in by at least this, in sizes of the text."""
+
+Role = Literal["heading", "break", "paragraph"]
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_PARTED = re.compile(r"(?P<left>[^\W\d_]+(?:-[^\W\d_]+)*)[-\u2010]$")
+_FIRST = re.compile(r"^[^\W\d_]+")
+# English, like most books that we read; in other languages these hardly ever match.
+_FORM_COMPOUNDS = frozenset(
+    "self half semi well ill cross quarter twenty thirty forty fifty sixty seventy eighty ninety "
+    "to mother father brother sister fellow".split()
+)
+_PREFIXES = frozenset(
+    "a an in im en em un re be de per for fore pro con com dis mis out up on ex sub over under "
+    "inter trans ab ad at as is it so or no do he me we the and any are ever every some with her "
+    "him man can car par pen bar for sin son cap".split()
+)
+_ENDING = re.compile(
+    r"^(?:ings?|ed|ers?|est|ly|n?ess|less|full?|ments?|[stc]ion|able|ibl[ey]|abl[ey]|ous|ive|al|it|"
+    r"is[mt]|i[zs]|en|[ae]nc|ship|hood|wards?|dom|some|ry|ty|th)\w{0,5}$"
+)
+_DASH = re.compile(r"(?<=\S)(?:--|—|–)$")
 
 
 def read_pdf(file: SourceFile) -> Manuscript:
     """Read a PDF that holds text.
 
     Raises:
-        InputError: The file is no PDF, damaged, behind a password, or a scan without text.
+        InputError: The file is not a PDF, damaged, behind a password, or a scan without text.
     """
-    path = file.path
-    document = _open(file)
-    try:
-        pages, notes = _read_pages(document, path)
-        outline = _outline(document)
-        title = clean_text(document.get_metadata_value("Title") or "")
-        language = _language(document)
-    finally:
-        document.close()
-    _refuse_unreadable(pages, path)
-    pieces = head_pages(_pieces(pages), outline)
+    read = read_text(file)
+    _refuse_unreadable(read.pages, file.path)
+    pieces = head_pages(_pieces(read.pages), read.outline)
     return Manuscript(
-        title=path.stem if _FILE_NAME.match(title) else title,
+        title=file.path.stem if _FILE_NAME.match(read.title) else read.title,
         blocks=arrange(pieces),
-        language=language,
-        notes=tuple(notes),
+        language=read.language,
+        notes=read.notes,
     )
-
-
-def _open(file: SourceFile) -> pdfium.PdfDocument:
-    if b"%PDF-" not in file.data[:1024]:
-        raise InputError("is not a PDF; was another file renamed?", file.path)
-    try:
-        document = pdfium.PdfDocument(file.data)
-    except pdfium.PdfiumError as error:
-        if "password" in str(error).lower():
-            message = (
-                "is behind a password; save a copy without one (for example with qpdf --decrypt)"
-            )
-        else:
-            message = "is cut short or damaged; download or copy it again, or mend it with qpdf"
-        raise InputError(message, file.path) from error
-    return document
-
-
-def _read_pages(document: pdfium.PdfDocument, path: Path) -> tuple[list[list[Line]], list[str]]:
-    """The lines of each page, and words about pages that cannot be read."""
-    pages: list[list[Line]] = []
-    broken: list[int] = []
-    for number in range(len(document)):
-        try:
-            page = document[number]
-        except pdfium.PdfiumError:
-            broken.append(number + 1)
-            pages.append([])
-            continue
-        try:
-            pages.append(page_lines(page, number))
-        except pdfium.PdfiumError:
-            broken.append(number + 1)
-            pages.append([])
-        finally:
-            page.close()
-    if not pages or len(broken) == len(pages):
-        raise InputError("is damaged (no page can be read); download or copy it again", path)
-    notes = []
-    if broken:
-        notes.append(f"damaged pages, passed over: {', '.join(map(str, broken))}")
-    empty = sum(_letters(lines) < _FEWEST_LETTERS for lines in pages) - len(broken)
-    if empty > max(4, 0.1 * len(pages)):
-        notes.append(f"{empty} of {len(pages)} pages hold no text (pictures or scans)")
-    return pages, notes
-
-
-def _letters(lines: Sequence[Line]) -> int:
-    return sum(character.isalpha() for line in lines for character in line.text)
 
 
 def _refuse_unreadable(pages: Sequence[Sequence[Line]], path: Path) -> None:
     text = "".join(line.text for lines in pages for line in lines)
     letters = sum(character.isalpha() for character in text)
     # Scanners print a page number or a stamp on each page, and no more.
-    if letters == 0 or (len(pages) > 3 and letters < _FEWEST_LETTERS * len(pages)):
+    if letters == 0 or (len(pages) > 3 and letters < FEWEST_LETTERS * len(pages)):
         raise InputError(_SCANNED, path)
     unknown = sum(character == "\ufffd" or "\ue000" <= character <= "\uf8ff" for character in text)
-    if unknown > 0.3 * len(text):
+    if unknown > _UNREADABLE_SHARE * len(text):
         message = (
             "has text in fonts that do not say which letters they draw; run ocrmypdf --force-ocr"
         )
@@ -141,46 +136,251 @@ def _pieces(pages: Sequence[Sequence[Line]]) -> list[Piece]:
     margins = usual_margins(pages)
     areas: list[Area] = []
     for number, lines in enumerate(pages):
-        areas += reading_areas(_drop_notes(lines, size), margins.get(number % 2))
+        areas += reading_areas(drop_notes(lines, size), margins.get(number % 2))
     style = measure_style(areas, size)
     joiner = Joiner(line.text for area in areas for line in area.lines)
     placed = list(place_lines(areas, style))
     return list(make_pieces(group_lines(placed, style, joiner), style, joiner))
 
 
-def _drop_notes(lines: Sequence[Line], size: float) -> list[Line]:
-    """A page without the notes at its foot: small lines below a mark that the text uses."""
-    marks = {mark for line in lines for mark in line.marks}
-    ordered = sorted(lines, key=lambda line: -line.y)
-    for k, line in enumerate(ordered):
-        opened = re.match(r"^[\[(]?(\d{1,3}|[*†‡]+)[\])]?[.:]?\s*\S", line.text)
-        below = ordered[k:]
-        if opened and opened.group(1) in marks and all(n.size < 0.95 * size for n in below):
-            return [kept for kept in lines if kept not in below]
-    return list(lines)
+def group_lines(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterator[list[Placed]]:
+    """The lines of each block; lines of a heading that look the same are one block."""
+    group: list[Placed] = []
+    for placed in merge_initials(lines, style, joiner):
+        if group and _starts_block(group, placed, style):
+            yield group
+            group = []
+        group.append(placed)
+    if group:
+        yield group
 
 
-def _outline(document: pdfium.PdfDocument) -> list[TocEntry]:
-    bookmarks = []
-    try:
-        for item in document.get_toc():
-            target = item.get_dest()
-            page = target.get_index() if target is not None else None
-            title = clean_text(item.get_title() or "")
-            if page is not None and title:
-                href = f"#page={page + 1}"
-                bookmarks.append(TocEntry(label=title, href=href, depth=item.level + 1))
-    except (pdfium.PdfiumError, ValueError, UnicodeError):
-        return []  # A broken outline is no reason to refuse the text.
-    return bookmarks
+def merge_initials(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterator[Placed]:
+    """Lines with their drop capitals, which files draw separately, put back in front."""
+    initial: Placed | None = None
+    for placed in lines:
+        text = placed.line.text
+        if (
+            len(text.strip("\"“‘'")) == 1
+            and placed.line.size > _INITIAL * style.size
+            and text[-1].isalpha()
+        ):
+            initial = placed
+            continue
+        if initial is not None:
+            placed = _with_initial(initial, placed, joiner)
+            initial = None
+        yield placed
+    if initial is not None:
+        yield initial
 
 
-def _language(document: pdfium.PdfDocument) -> str | None:
-    """The language that the file declares; PDFium tells it since 2025."""
-    get_language = getattr(pdfium_c, "FPDFCatalog_GetLanguage", None)
-    length = get_language(document, None, 0) if get_language else 0
-    if get_language is None or length <= 2:
+def _with_initial(initial: Placed, placed: Placed, joiner: Joiner) -> Placed:
+    letter, text = initial.line.text, placed.line.text
+    first = text.split()[0].strip(".,;:!?—-\"'“”’")
+    # "I" and "was" are two words, "I" and "t" are one.
+    alone = letter[-1] in "AIO" and joiner.knows(first) and not joiner.knows(letter[-1] + first)
+    whole = f"{letter} {text}" if alone else letter + text
+    line = replace(placed.line, text=whole, x0=initial.line.x0)
+    return replace(placed, line=line, opens=True)
+
+
+def _starts_block(group: Sequence[Placed], placed: Placed, style: Style) -> bool:
+    last = group[-1]
+    role, role_before = line_role(placed, style), line_role(last, style)
+    if role != role_before or role == "break" or placed.opens:
+        return True
+    if role == "heading":
+        alike = abs(placed.line.size - last.line.size) < _SAME_SIZE * last.line.size
+        near = placed.gap is not None and placed.gap < (_HEADING_GAP * last.line.size / style.size)
+        return not (alike and near) or is_numbered(placed.line.text)
+    if last.line.text.endswith(("-", SOFT_HYPHEN)) and placed.line.text[0].islower():
+        return False  # half a word
+    if placed.gap is None:
+        return not _runs_on(last, placed, style)
+    if placed.gap > (_PARAGRAPH_GAP if style.spaced or not style.indent else _LOOSE_GAP):
+        return True
+    if abs(placed.line.size - last.line.size) > _OTHER_SIZE * style.size:
+        return True
+    return _is_set_in(group, placed, style) or _follows_end(last, placed, style)
+
+
+def _is_set_in(group: Sequence[Placed], placed: Placed, style: Style) -> bool:
+    """Whether a line's indentation opens a paragraph."""
+    last = group[-1]
+    step = placed.line.x0 - last.line.x0
+    tolerance = _INDENT_TOLERANCE * style.size
+    if style.indent and abs(placed.indent - style.indent) < tolerance:
+        return True
+    if placed.is_centred != last.is_centred and placed.indent > style.size:
+        return True
+    if len(group) > 1 or not style.indent:
+        return step > _STEP_IN * style.size and not placed.is_centred
+    # A second line further in than an indented first line begins a poem or a quotation.
+    return step > _STEP_IN * style.size and abs(last.indent - style.indent) < tolerance
+
+
+def _follows_end(last: Placed, placed: Placed, style: Style) -> bool:
+    """Where nothing else separates paragraphs, a short line with a full stop ends one."""
+    if style.indent or style.spaced:
+        return False
+    ended = _had_room(last, placed) and last.line.text[-1] in _TERMINAL
+    return ended and not placed.is_centred
+
+
+def _had_room(last: Placed, placed: Placed) -> bool:
+    """Whether the next line's first word would have fitted, so that the line was meant to end."""
+    text = placed.line.text
+    letter = (placed.line.x1 - placed.line.x0) / len(text)
+    # Two letters more, for the space between words and for margins that are not exact.
+    return last.area.right - last.line.x1 > letter * (len(text.split()[0]) + 2)
+
+
+def _runs_on(last: Placed, placed: Placed, style: Style) -> bool:
+    """Whether a paragraph goes on over the end of a page or a column."""
+    text, first = last.line.text, placed.line.text
+    if last.is_centred or placed.is_centred:
+        return False
+    if text[-1] in ",;" or first[0].islower():
+        return True
+    if style.indent:
+        ended = _had_room(last, placed) and text[-1] in _TERMINAL
+        return placed.indent < _STEP_IN * style.size and not ended
+    return text[-1] not in _TERMINAL or not _had_room(last, placed)
+
+
+def line_role(placed: Placed, style: Style) -> Role:
+    """What a line is by itself."""
+    line = placed.line
+    text = line.text
+    if is_break(text):
+        return "break"
+    if len(text) > HEADING_CHARACTERS or not any(c.isalnum() for c in text):
+        return "paragraph"
+    # A long line in large letters that ends like a sentence is a motto, or a letter to the reader.
+    if line.size > _LARGER * style.size and not (len(text) > 60 and text[-1] in ".,"):
+        return "heading"
+    above = placed.gap is None or placed.gap > _SET_OFF
+    below = placed.room_below is None or placed.room_below > _SET_OFF
+    if not (above and (below or placed.is_centred)):
+        return "paragraph"
+    if is_strong_heading(text) and (placed.is_centred or line.bold or below):
+        return "heading"
+    if line.bold and placed.is_short and text[-1] not in _END_MARKS:
+        return "heading"
+    weak = placed.is_centred and is_weak_heading(
+        text,
+        # The top of a page counts as the four blank lines that mean a new page in plain text.
+        blank_before=round(placed.gap) if placed.gap is not None else 4,
+        indented=True,
+        new_page=placed.gap is None,
+    )
+    return "heading" if weak else "paragraph"
+
+
+def make_pieces(
+    groups: Iterable[Sequence[Placed]], style: Style, joiner: Joiner
+) -> Iterator[Piece]:
+    """The blocks of the book; an empty line between paragraphs that are not spaced is a break."""
+    before: Piece | None = None
+    for group in groups:
+        piece = _make_piece(group, style, joiner)
+        both = before is not None and before.kind == piece.kind == "paragraph"
+        if both and style.indent and not style.spaced and (group[0].gap or 0) > _BREAK_GAP:
+            yield Piece(kind="break", text="", href=piece.href)
+        yield piece
+        before = piece
+
+
+def _make_piece(group: Sequence[Placed], style: Style, joiner: Joiner) -> Piece:
+    """One block of lines as a piece; its rank is the size of its letters, larger ones first."""
+    href = f"#page={group[0].line.page + 1}"
+    texts = [placed.line.text for placed in group]
+    role = line_role(group[0], style)
+    if role == "break":
+        return Piece(kind="break", text=texts[0], href=href)
+    if role == "heading":
+        size = statistics.median(placed.line.size for placed in group)
+        # Only the order of ranks counts. Steps of a tenth of the text's size tell levels apart,
+        # and 100 keeps the rank positive up to letters ten times as large as the text.
+        rank = max(1, round(100 - 10 * size / style.size))
+        return Piece(kind="heading", text=heading_text([joiner.join(texts)]), rank=rank, href=href)
+    if _is_verse(group, style):
+        return Piece(kind="verse", text=" ".join(texts), href=href)
+    return Piece(kind="paragraph", text=joiner.join(texts), href=href)
+
+
+def _is_verse(group: Sequence[Placed], style: Style) -> bool:
+    """Lines that end before the margin, set in, each with a capital."""
+    if len(group) < 2 or not all(placed.is_short for placed in group):
+        return False
+    set_in = all(placed.indent > _VERSE_INDENT * style.size for placed in group)
+    capitals = sum(placed.line.text.lstrip("\"“‘'(—-")[:1].isupper() for placed in group)
+    return set_in and capitals >= 0.7 * len(group)  # a verse that is too long runs on
+
+
+class Joiner:
+    """Joins lines; it knows the book's words, to tell `exam-ple` from `well-known`."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """Count the words and the compounds inside lines, where no line break cuts them."""
+        self._words: Counter[str] = Counter()
+        self._compounds: Counter[str] = Counter()
+        parted = False
+        for line in lines:
+            cut = _parted(line)
+            inside = (line[: cut.start()] if cut else line).casefold()
+            inside = _FIRST.sub("", inside) if parted else inside
+            parted = cut is not None or line.endswith(SOFT_HYPHEN)
+            self._words.update(_WORD.findall(inside))
+            self._compounds.update(_COMPOUND.findall(inside))
+
+    def join(self, lines: Sequence[str]) -> str:
+        """The lines as one text."""
+        text = ""
+        for line in lines:
+            text = self._append(text, line) if text else line
+        return text.rstrip(SOFT_HYPHEN)
+
+    def _append(self, text: str, line: str) -> str:
+        if text.endswith(SOFT_HYPHEN):
+            return text[:-1] + line
+        parted, first = _parted(text), _FIRST.match(line)
+        if parted and first:
+            kept = self._keeps_hyphen(parted["left"], first.group())
+            return text[:-1] + ("-" if kept else "") + line
+        # A dash without a space before it has none after it.
+        closed = _DASH.search(text[-4:]) or (text[-1] == "-" and line[0] == "-")
+        return text + line if closed else f"{text} {line}"
+
+    def _keeps_hyphen(self, left: str, right: str) -> bool:
+        """Whether the hyphen belongs to the word, and not to the line break.
+
+        The forms that the book itself uses decide. If it uses neither, a hyphen is kept between
+        two words, and after a whole word if what follows is more than an ending.
+        """
+        before, after = left.casefold(), right.casefold()
+        last = before.rpartition("-")[2]
+        if last != before and self._words[last + after]:
+            return False  # "self-posses-" and "sion"
+        joined, hyphenated = self._words[before + after], self._compounds[f"{before}-{after}"]
+        if joined or hyphenated:
+            return hyphenated > joined
+        if last != before or last in _FORM_COMPOUNDS or (right[0].isupper() and not left.isupper()):
+            return True
+        if last in _PREFIXES or not self._words[last] or _ENDING.match(after):
+            return False
+        # Three unknown letters after a known word are an ending more often than a word.
+        return len(after) > 3 or bool(self._words[after])
+
+    def knows(self, word: str) -> bool:
+        """Whether the book uses a word."""
+        return self._words[word.casefold()] > 0
+
+
+def _parted(text: str) -> re.Match[str] | None:
+    """The word that a hyphen at the end of a text cuts."""
+    if not text.endswith(("-", "\u2010")):
         return None
-    buffer = ctypes.create_string_buffer(length)
-    get_language(document, ctypes.cast(buffer, ctypes.POINTER(pdfium_c.FPDF_WCHAR)), length)
-    return buffer.raw[: length - 2].decode("utf-16-le", "ignore").strip() or None
+    # A word is not longer than this; searching a whole paragraph each time would be slow.
+    return _PARTED.search(text, max(0, len(text) - 60))

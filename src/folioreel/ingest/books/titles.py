@@ -181,7 +181,7 @@ END_MARKS = ".!?…:;,"
 HEADING_CHARACTERS = 110
 """A line that is longer than this is prose, even if it begins like a heading."""
 _TITLE_WORDS = 14
-"""The most words in a title without a chapter's number: "In Which …" titles stay below."""
+"""A line with more words is prose, or a chapter's summary, and not a title."""
 _FRAME = " _*="
 """What plain text puts around a title for emphasis."""
 
