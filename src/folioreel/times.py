@@ -33,6 +33,11 @@ def format_timestamp(time_s: float, point: str = ".") -> str:
     return f"{hours:02}:{seconds // 60:02}:{seconds % 60:02}{point}{milliseconds:03}"
 
 
+def is_clock(text: str) -> bool:
+    """Whether `parse_clock` can read it."""
+    return _CLOCK.fullmatch(text.strip()) is not None
+
+
 def parse_clock(text: str) -> float:
     """Seconds of a time written as seconds, m:ss or h:mm:ss, with or without a fraction.
 

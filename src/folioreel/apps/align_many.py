@@ -20,7 +20,7 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import make_folder, write_whole
 from folioreel.ingest.source import read_bytes
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 
 _LAST = "alignment.json"
 """Written last: a folder that has it is complete."""
@@ -113,9 +113,8 @@ def align_many(
         except InputError as error:
             results[task.name] = PairResult(name=task.name, status="failed", reason=str(error))
     outcomes = run_many(align_pair, todo, engine=config.engine, workers=config.workers)
-    for done, outcome in enumerate(outcomes, 1):
+    for outcome in track(outcomes, "aligning pairs", progress, total=len(todo)):
         results[outcome.item.name] = _keep(out / outcome.item.name, outcome)
-        progress(Progress(stage="aligning pairs", done=done, total=len(todo)))
     return tuple(results[task.name] for task in tasks)
 
 

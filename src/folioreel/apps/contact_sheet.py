@@ -13,7 +13,7 @@ from folioreel.errors import InputError
 from folioreel.export.thumbnails import encode_jpeg
 from folioreel.files import check_output_file, write_text
 from folioreel.ingest.picture import Stills
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import squeeze
 from folioreel.times import format_clock
 from folioreel.types import Alignment, Shot
@@ -200,8 +200,7 @@ def _decode_frames(
         return {}
     frames = {}
     with Stills(video, _WIDTH_PX) as stills:
-        for done, number in enumerate(numbers):
-            progress(Progress(stage="picturing", done=done, total=len(numbers)))
+        for number in track(numbers, "picturing", progress):
             picture = stills.picture(shots[number])
             jpeg = None if picture is None else encode_jpeg(picture)
             if jpeg is not None:

@@ -6,13 +6,13 @@ Rows that cannot be read are named by file and line.
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeGuard, TypeVar
 
 from folioreel.errors import InputError
+from folioreel.times import is_clock, parse_clock
 
 Verdict = Literal["match", "scene", "none"]
 JudgedKind = Literal["dialogue", "visual", "audio"]
@@ -27,7 +27,6 @@ _KINDS: dict[str, JudgedKind] = {
     "visual": "visual",
     "audio": "audio",
 }
-_TIME = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
 
 _Read = TypeVar("_Read")
 
@@ -117,7 +116,7 @@ def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[st
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"cannot be read ({error})", path) from error
     head = rows[0][1] if rows else []
-    if len(head) == len(columns) and _TIME.fullmatch(head[0].strip()):
+    if len(head) == len(columns) and is_clock(head[0]):
         head = list(columns)  # a table without a header
     else:
         rows = rows[1:]
@@ -133,8 +132,8 @@ def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[st
 def _spoken_line(row: dict[str, str]) -> SpokenLine:
     return SpokenLine(
         index=_whole_number(row["id"], "id"),
-        start_s=_seconds(row["start_s"]),
-        end_s=_seconds(row["end_s"]),
+        start_s=parse_clock(row["start_s"]),
+        end_s=parse_clock(row["end_s"]),
         text=row["text"],
     )
 
@@ -199,7 +198,7 @@ def _is_given(cell: str | None) -> TypeGuard[str]:
 
 
 def _time_span(start: str, end: str) -> tuple[float, float]:
-    start_s, end_s = _seconds(start), _seconds(end)
+    start_s, end_s = parse_clock(start), parse_clock(end)
     if end_s < start_s:
         raise ValueError(f"ends at {end_s:g} s, before its start at {start_s:g} s")
     return start_s, end_s
@@ -210,14 +209,6 @@ def _whole_number(cell: str, what: str) -> int:
         return int(cell)
     except ValueError:
         raise ValueError(f"{what} {cell!r} is not a whole number") from None
-
-
-def _seconds(cell: str) -> float:
-    found = _TIME.fullmatch(cell.strip())
-    if not found:
-        raise ValueError(f"time {cell!r} is neither seconds nor h:mm:ss")
-    hours, minutes, seconds = found.groups(default="0")
-    return 3600 * int(hours) + 60 * int(minutes) + float(seconds)
 
 
 def _kind(cell: str) -> JudgedKind:
