@@ -53,9 +53,10 @@ def main() -> None:
     likely that is, or says that the moment is not in the book.
 
     \b
-    folioreel demo
-    folioreel align novel.epub film.mkv --out result
-    folioreel view result
+    Examples:
+      folioreel demo
+      folioreel align novel.epub film.mkv --out result
+      folioreel view result
     """
 
 

@@ -39,10 +39,11 @@ def align(
     file. Without --out, a summary is printed and nothing is written.
 
     \b
-    folioreel align novel.epub film.mkv --out result
-    folioreel align novel.txt film.srt --json > alignment.json
-    folioreel align novel.pdf film.mp4 --subtitles fr --out result
-    folioreel align novel.epub film.mkv --encoder minilm --out result
+    Examples:
+      folioreel align novel.epub film.mkv --out result
+      folioreel align novel.txt film.srt --json > alignment.json
+      folioreel align novel.pdf film.mp4 --subtitles fr --out result
+      folioreel align novel.epub film.mkv --encoder minilm --out result
     """
     from folioreel.alignment.aligner import align as align_files
     from folioreel.export.results import check_folder, write_results
@@ -72,8 +73,9 @@ def align_many(table: Path, out: Path, as_json: bool, **settings: Any) -> None:
     and an interrupted run continues where it stopped.
 
     \b
-    folioreel align-many pairs.csv --out results
-    folioreel align-many pairs.csv --out results --engine ray --workers 64
+    Examples:
+      folioreel align-many pairs.csv --out results
+      folioreel align-many pairs.csv --out results --engine ray --workers 64
     """
     from folioreel.apps import align_many as app
 
@@ -99,8 +101,9 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
     """Align the bundled film and book, and score the result.
 
     \b
-    folioreel demo
-    folioreel demo --out somewhere --json
+    Examples:
+      folioreel demo
+      folioreel demo --out somewhere --json
     """
     from folioreel.apps.demo import run_demo
     from folioreel.export.results import check_folder
@@ -120,7 +123,7 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("files", type=options.FILE, nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", type=options.FILE, nargs=-1, required=True)
 @options.no_shots
 @options.json
 def inspect(files: tuple[Path, ...], shots: bool, as_json: bool) -> None:
@@ -129,8 +132,9 @@ def inspect(files: tuple[Path, ...], shots: bool, as_json: bool) -> None:
     Prints the rows of the paper's dataset table.
 
     \b
-    folioreel inspect novel.epub film.mkv
-    folioreel inspect library/*.epub --json
+    Examples:
+      folioreel inspect novel.epub film.mkv
+      folioreel inspect library/*.epub --json
     """
     from folioreel.evaluate.statistics import inspect_file
 

@@ -37,8 +37,9 @@ def retrieve(
     names; the most similar ones are then aligned with the film and ranked by how well they fit.
 
     \b
-    folioreel retrieve film.srt --books library/
-    folioreel retrieve film.mkv --books library/ --shortlist 30 --json
+    Examples:
+      folioreel retrieve film.srt --books library/
+      folioreel retrieve film.mkv --books library/ --shortlist 30 --json
     """
     from folioreel.apps import retrieve as app
     from folioreel.ingest.film import load_film
@@ -85,8 +86,9 @@ def borrow(
     FILM is a video or a subtitle file. No passage is used twice.
 
     \b
-    folioreel borrow film.mkv --books library/
-    folioreel borrow film.srt --books library/ --without novel.epub --count 50 --json
+    Examples:
+      folioreel borrow film.mkv --books library/
+      folioreel borrow film.srt --books library/ --without novel.epub --count 50 --json
     """
     from folioreel.alignment.aligner import Aligner
     from folioreel.apps import borrow as app
@@ -155,9 +157,10 @@ def caption(
     with the two sentences before and after it.
 
     \b
-    folioreel caption dog.jpg --books library/
-    folioreel caption *.jpg --books corpus --style-shift --out gallery.html
-    folioreel caption --caption "A man waits in the rain." --books library/ --count 3 --json
+    Examples:
+      folioreel caption dog.jpg --books library/
+      folioreel caption *.jpg --books corpus --style-shift --out gallery.html
+      folioreel caption --caption "A man waits in the rain." --books library/ --count 3 --json
     """
     from folioreel.apps.caption import CaptionConfig, tell_pictures
     from folioreel.apps.gallery import write_gallery

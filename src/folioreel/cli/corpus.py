@@ -33,10 +33,11 @@ def corpus() -> None:
     """Build a corpus of many books, and search it.
 
     \b
-    folioreel corpus build library/ --out corpus
-    folioreel corpus index corpus
-    folioreel corpus search "a ghost walks at night" --corpus corpus
-    folioreel corpus stats corpus
+    Examples:
+      folioreel corpus build library/ --out corpus
+      folioreel corpus index corpus
+      folioreel corpus search "a ghost walks at night" --corpus corpus
+      folioreel corpus stats corpus
     """
 
 
@@ -44,7 +45,11 @@ def corpus() -> None:
 @click.argument("folder", type=options.FILE)
 @options.out("The corpus to create or update; not inside FOLDER.", metavar="CORPUS", required=True)
 @click.option(
-    "--min-words", default=20_000, show_default=True, metavar="N", help="Skip shorter books."
+    "--min-words",
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="Skip books with fewer words.",
 )
 @click.option(
     "--exclude",
@@ -63,8 +68,9 @@ def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
     book is read twice.
 
     \b
-    folioreel corpus build library/ --out corpus
-    folioreel corpus build library/ --out corpus --exclude pairs/ --workers 4
+    Examples:
+      folioreel corpus build library/ --out corpus
+      folioreel corpus build library/ --out corpus --exclude pairs/ --workers 4
     """
     from folioreel.corpus.build import build_corpus
     from folioreel.corpus.config import CorpusConfig
@@ -93,8 +99,9 @@ def index(folder: Path, as_json: bool, **settings: Any) -> None:
     it stopped.
 
     \b
-    folioreel corpus index corpus
-    folioreel corpus index corpus --engine ray --workers 64
+    Examples:
+      folioreel corpus index corpus
+      folioreel corpus index corpus --engine ray --workers 64
     """
     from folioreel.corpus.index import IndexConfig, index_corpus
 
@@ -137,8 +144,9 @@ def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bo
     QUERY is a sentence, some words or a question.
 
     \b
-    folioreel corpus search "a ghost walks at night" --corpus corpus
-    folioreel corpus search who killed the old man --corpus corpus --count 3 --json
+    Examples:
+      folioreel corpus search "a ghost walks at night" --corpus corpus
+      folioreel corpus search who killed the old man --corpus corpus --count 3 --json
     """
     from folioreel.corpus.search import SearchStore
 
@@ -174,8 +182,9 @@ def stats(folder: Path, as_json: bool) -> None:
     Prints the rows of the paper's BookCorpus table.
 
     \b
-    folioreel corpus stats corpus
-    folioreel corpus stats corpus --json
+    Examples:
+      folioreel corpus stats corpus
+      folioreel corpus stats corpus --json
     """
     from folioreel.corpus.reader import open_corpus
     from folioreel.corpus.statistics import measure_corpus

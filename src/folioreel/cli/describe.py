@@ -73,10 +73,11 @@ def describe(
     ALIGNMENT is an alignment.json file or its folder.
 
     \b
-    folioreel describe result --at 0:41:07
-    folioreel describe result --range 41:00-42:30 --out frames
-    folioreel describe result --passage "sixty-one kilos heavier"
-    folioreel describe result --sheet contact-sheet
+    Examples:
+      folioreel describe result --at 0:41:07
+      folioreel describe result --range 41:00-42:30 --out frames
+      folioreel describe result --passage "sixty-one kilos heavier"
+      folioreel describe result --sheet contact-sheet
     """
     from folioreel.apps.contact_sheet import write_sheet
     from folioreel.export.alignment_json import read_alignment

@@ -38,10 +38,11 @@ def view(
     which `evaluate` and `train` accept as a judged pair.
 
     \b
-    folioreel view result
-    folioreel view result/alignment.json --port 8000 --no-open
-    folioreel view result --film /media/disk/film.mkv
-    folioreel view result --judgements judgements.json
+    Examples:
+      folioreel view result
+      folioreel view result/alignment.json --port 8000 --no-open
+      folioreel view result --film /media/disk/film.mkv
+      folioreel view result --judgements judgements.json
     """
     import webbrowser
 
