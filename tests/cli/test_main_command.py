@@ -63,6 +63,24 @@ def test_the_help_explains_every_option_and_has_two_examples(words):
             assert parameter.help, f"{words} {parameter.name}"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("--json", "--force", "--preset", "--subtitles", "--shortlist", "--engine", "--workers"),
+        *("--no-shots", "--book", "--film", "--minutes", "--device"),
+    ],
+)
+def test_a_shared_option_is_the_same_everywhere(name):
+    options = [
+        parameter
+        for command in [*LEAVES.values(), evaluate_pairs]
+        for parameter in command.params
+        if name in parameter.opts
+    ]
+    assert len(options) > 1
+    assert len({(option.help, option.metavar, str(option.default)) for option in options}) == 1
+
+
 @pytest.mark.parametrize("width", [50, 80, 200])
 def test_no_summary_is_cut(width):
     """The whole first sentence of each command is in its group's list, however it is wrapped."""
