@@ -165,7 +165,7 @@ BAD_FILES = {
     "empty": (b"", InputError, "empty"),
     "broken MP4": (b"\x00\x00\x00\x18ftypisom" + bytes(500), InputError, "damaged or cut short"),
     "noise": (bytes(range(256)) * 20, UnknownFormatError, "binary file of unknown kind"),
-    "no cue": (b"WEBVTT\n\n", InputError, "holds no cue"),
+    "no cue": (b"WEBVTT\n\n", InputError, "has no cues"),
 }
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest.source import describe_bitmap_subtitles
-from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
+from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
+from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import (
     Track,

@@ -10,8 +10,8 @@ from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
 from folioreel.ingest.dialogue_source import check_times, find_dialogue
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
-from folioreel.ingest.subtitles.dialogue import SUBTITLE_SUFFIXES, Dialogue, read_subtitles
-from folioreel.ingest.subtitles.formats import guess_format
+from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
+from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
 from folioreel.ingest.video.container import OpenVideo, open_video
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import (

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from folioreel.ingest.subtitles.credits import is_credit
-from folioreel.ingest.subtitles.cues import Cue
-from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
+from folioreel.ingest.subtitles import dialogue as dialogue_module
+from folioreel.ingest.subtitles.cues import Cue, ParsedCues, is_credit
+from folioreel.ingest.subtitles.dialogue import Dialogue
+
+
+def build_dialogue(cues: list[Cue]) -> Dialogue:
+    return dialogue_module.build_dialogue(ParsedCues(cues=tuple(cues)))
 
 
 def spoken(*texts: str, gap_s: float = 0.1) -> list[str]:
@@ -17,7 +21,7 @@ def spoken(*texts: str, gap_s: float = 0.1) -> list[str]:
         Cue(start_s=n * (2 + gap_s), end_s=n * (2 + gap_s) + 2, text=text)
         for n, text in enumerate(texts)
     ]
-    return [subtitle.text for subtitle in build_dialogue(cues, "test").subtitles]
+    return [subtitle.text for subtitle in build_dialogue(cues).subtitles]
 
 
 def texts_of(dialogue: Dialogue) -> list[str]:
@@ -152,7 +156,7 @@ def test_one_cue(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("text", ADVERTS)
 def test_adverts_are_left_out(text: str) -> None:
     dialogue = build_dialogue(
-        [Cue(start_s=0, end_s=2, text=text), Cue(start_s=3, end_s=5, text="Hello there.")], "test"
+        [Cue(start_s=0, end_s=2, text=text), Cue(start_s=3, end_s=5, text="Hello there.")]
     )
     assert texts_of(dialogue) == ["Hello there."]
     assert any("credits or adverts" in note for note in dialogue.notes)
@@ -227,7 +231,7 @@ def test_labels_and_notes_in_a_file_all_in_capitals() -> None:
         "(THAT IS MY BROTHER.)", "(DOOR OPENS)", "MRS. SMITH: GO AWAY.", "THE RULE: NO NOISE.",
     ]  # fmt: skip
     dialogue = build_dialogue(
-        [Cue(start_s=3 * n, end_s=3 * n + 2, text=text) for n, text in enumerate(cues)], "test"
+        [Cue(start_s=3 * n, end_s=3 * n + 2, text=text) for n, text in enumerate(cues)]
     )
     assert texts_of(dialogue) == [
         "WHERE ARE YOU?", "LISTEN: HE CAME.", "COME HERE.", "NOW.", "(THAT IS MY BROTHER.)",
@@ -242,22 +246,22 @@ def test_a_rare_word_before_a_colon_is_no_name_where_names_are_not_written() -> 
 
 
 def test_time_is_shared_by_letters() -> None:
-    dialogue = build_dialogue([Cue(start_s=10, end_s=20, text="Abcd. Efghij.")], "test")
+    dialogue = build_dialogue([Cue(start_s=10, end_s=20, text="Abcd. Efghij.")])
     assert times_of(dialogue) == [(10.0, 14.0), (14.0, 20.0)]
-    dialogue = build_dialogue([Cue(start_s=10, end_s=20, text="- Abcd.\n- Efghij.")], "test")
+    dialogue = build_dialogue([Cue(start_s=10, end_s=20, text="- Abcd.\n- Efghij.")])
     assert times_of(dialogue) == [(10.0, 14.0), (14.0, 20.0)]
 
 
 def test_a_sentence_over_two_cues_begins_and_ends_in_their_middle() -> None:
     dialogue = build_dialogue(
-        [Cue(start_s=0, end_s=4, text="Ab. Cd"), Cue(start_s=5, end_s=9, text="ef. Gh.")], "test"
+        [Cue(start_s=0, end_s=4, text="Ab. Cd"), Cue(start_s=5, end_s=9, text="ef. Gh.")]
     )
     assert texts_of(dialogue) == ["Ab.", "Cd ef.", "Gh."]
     assert times_of(dialogue) == [(0.0, 2.0), (2.0, 7.0), (7.0, 9.0)]
 
 
 def mended(*cues: tuple[float, float, str]) -> Dialogue:
-    return build_dialogue([Cue(start_s=a, end_s=b, text=text) for a, b, text in cues], "test")
+    return build_dialogue([Cue(start_s=a, end_s=b, text=text) for a, b, text in cues])
 
 
 def test_cues_out_of_order_are_sorted() -> None:
@@ -344,7 +348,7 @@ def test_whatever_the_cues_the_sentences_are_ordered_and_in_range(
     rows: list[tuple[float, float, str]],
 ) -> None:
     cues = [Cue(start_s=start, end_s=start + length, text=text) for start, length, text in rows]
-    subtitles = build_dialogue(cues, "test").subtitles
+    subtitles = build_dialogue(cues).subtitles
     assert [subtitle.index for subtitle in subtitles] == list(range(len(subtitles)))
     starts = [subtitle.start_s for subtitle in subtitles]
     assert starts == sorted(starts)
@@ -382,6 +386,6 @@ def test_no_letter_of_plain_dialogue_is_lost(rows: list[tuple[str, float]]) -> N
     for text, gap_s in rows:
         cues.append(Cue(start_s=clock, end_s=clock + 2, text=text))
         clock += 2.2 + gap_s
-    spoken_letters = "".join(s.text for s in build_dialogue(cues, "test").subtitles)
+    spoken_letters = "".join(s.text for s in build_dialogue(cues).subtitles)
     given_letters = "".join(text for text, _ in rows)
     assert [c for c in spoken_letters if c.isalpha()] == [c for c in given_letters if c.isalpha()]

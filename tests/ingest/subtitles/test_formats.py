@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -329,7 +330,7 @@ def test_a_file_of_music_alone_has_no_sentence(tmp_path: Path, text: str) -> Non
 BAD_FILES = {
     "plain text": (b"Once upon a time.\nThere was a king.\n", UnknownFormatError, "plain text"),
     "web page": (b"<!DOCTYPE html><html><body>Hi</body></html>", UnknownFormatError, "web page"),
-    "no cue": (b"WEBVTT\n\nNOTE nothing\n", InputError, "no cue"),
+    "no cues": (b"WEBVTT\n\nNOTE nothing\n", InputError, "no cues"),
     "empty": (b"", InputError, "empty"),
     "VobSub index": (b"# VobSub index file, v7\nsize: 720x576\n", InputError, "Subtitle Edit"),
     "VobSub": (b"\x00\x00\x01\xba" + bytes(100), InputError, "pictures of text"),
@@ -377,3 +378,23 @@ def test_damaged_files_end_in_sentences_or_in_one_clear_line(
         message = str(error)
     assert "\n" not in message
     assert all(subtitle.start_s < subtitle.end_s for subtitle in subtitles)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " " * 5000,
+        "\t" * 5000,
+        "1" * 5000,
+        "00:00:01,000 -->" + " " * 5000 + "x",
+        "00:00:01,000" + " " * 5000 + "x",
+        "00:00:01,000 --> 00:00:02,000" + " " * 5000 + "]x",
+        "00:00:01,000 --> 00:00:02,000 " + "a:b" * 200 + " x",
+        "00:00:01,000 --> 00:00:02,000 " + "a:b " * 2000 + "x",
+        "{" + " " * 5000,
+    ],
+)
+def test_no_line_takes_long(tmp_path: Path, line: str) -> None:
+    started = time.perf_counter()
+    assert "Goodbye." in " ".join(texts_of(read(tmp_path, f"{SRT}\n{line}\n")))
+    assert time.perf_counter() - started < 1

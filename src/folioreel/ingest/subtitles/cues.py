@@ -1,26 +1,85 @@
-"""Cues as they stand in a file, and how their times are mended before anybody reads them."""
+"""Cues as a subtitle file has them, and their repair: markup, credits and impossible times."""
 
 from __future__ import annotations
 
+import html
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+# Subtitlers keep a cue on screen for 7 seconds at most; a stay this long is a wrong end time.
 LONGEST_CUE_S = 30.0
-"""No cue stands longer than this; a longer one has a wrong end."""
+# Shorter is no length at all: formats count milliseconds or frames.
 _SHORTEST_CUE_S = 0.001
+# A cue this far outside its two neighbours in the file has a wrong time. Out-of-order cues, as in
+# files whose signs come last, stay within it or lie beyond both neighbours in a whole run.
 _FAR_S = 600.0
-"""A cue this far outside its two neighbours in the file has a wrong time."""
 _LAST_TIME_S = 24 * 3600.0
+# Rolling captions follow one another at once; a real repetition comes after a pause.
 _TOUCHING_S = 0.1
+# Cues that begin this close together are on screen at once, and both keep their times.
 _SAME_START_S = 0.3
-"""Cues that begin this close together are on screen at once, and keep their times."""
+# "Directed by a man who loved …" may be speech; real credits are short.
+_LONGEST_CREDIT_WORDS = 14
+
+_LINE_BREAK = re.compile(r"\\N|\\n|<\s*br\s*/?\s*>|\[br\]", re.IGNORECASE)
+_RUBY_READING = re.compile(r"<rt\b[^<>]*>.*?</rt\s*>", re.IGNORECASE | re.DOTALL)
+# A tag begins with a letter or a time (`<00:01.500>`), so `a < b` and `<3` are left alone.
+_TAG = re.compile(r"<\s*/?\s*(?:[A-Za-z]|\d+:\d)[^<>]*>")
+_OPEN_TAG_AT_END = re.compile(r"<\s*/?\s*(?:font|i|b|u|s|c|v)\b[^<>]*$", re.IGNORECASE)
+_BRACES = re.compile(r"\{[^{}]*\}")
+_OPEN_OVERRIDE_AT_END = re.compile(r"\{\\[^{}]*$")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
+# Direction marks, byte-order marks, soft hyphens, and controls other than the line feed. The
+# joiners U+200C and U+200D stay: Persian and the Indic scripts spell with them.
+_INVISIBLE = re.compile(
+    "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\ufffd\x00-\x09\x0b-\x1f\x7f-\x9f]"
+)
+_MANGLED_NOTE = re.compile("â™[ª«¬]|âª|\u00b6")
+# OCR reads a capital I as a small l; no language has the words that result.
+_SMALL_L_FOR_I = re.compile(r"(?<![\w'’.&-])l(?=['’](?:m|ll|ve|d)\b|(?![\w'’.&-]))")
+
+# Nobody says these in a film, whatever the words around them.
+_ADVERT = re.compile(
+    r"""
+    https?:// | \bwww\. | \bopensubtitles\b | \bopen\s?subtitles\.org | \baddic7ed\b | \bsubscene\b
+    | \bpodnapisi\b | \btvsubtitles\b | \bsubdl\b | \byify\b | \byts\.(?:mx|am|lt|ag) | \bdvdrip\b
+    | \bbluray\s?rip\b | \bsubtitle\s?edit\b | \bsubrip\b | \bsyncfix\b | \bamara\.org\b
+    | advertise\s+your\s+product | become\s+(?:a\s+)?vip\s+member | support\s+us\s+and\s+become
+    | please\s+rate\s+this\s+subtitle | help\s+other\s+users\s+to\s+choose
+    | do\s+you\s+want\s+subtitles\s+for
+    | watch\s+(?:any\s+video\s+)?(?:movies\s+)?online\s+(?:with|for\s+free)
+    | remove\s+all\s+ads\s+from | download(?:ed)?\s+(?:more\s+)?(?:movies|subtitles|subs)\b
+    | -=+[^=]+=+- | ^\s*©
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_WORK = (
+    r"(?:sub(?:title)?s?|subtitl(?:ed|ing)|synch?(?:ed|ing|ro(?:ni[sz](?:ed|ation)?)?)?|re-?synch?(?:ed)?|"
+    r"correct(?:ed|ions?)|fix(?:ed)?|translat(?:ed|ion|or)|transcri(?:bed|pt|ption)|"
+    r"(?:closed[\s-]+)?caption(?:s|ed|ing)|tim(?:ed|ing)|encod(?:ed|ing)|ripp?(?:ed|ing)?|edited|"
+    r"proof-?read(?:ing)?|adapt(?:ed|ation)|improved|modified|upload(?:ed)?|created|provided|"
+    r"presented|sponsored|download(?:ed)?|typeset(?:ting)?|quality\s+check(?:ed)?)"
+)
+# These are credits if a cue begins with them: `Synced and corrected by …`, `Subtitles: …`.
+_CREDIT = re.compile(
+    rf"""
+    ^\W*(?:english\s+|dvd\s+|original\s+)?
+    (?:
+        {_WORK}(?:\s*(?:,|&|and)\s*{_WORK})*\s*(?:\b(?:by|from|at)\b|made\s+possible|:)
+      | (?:directed|produced|written|screenplay|music|cinematography|photographed|costumes?)\s+by\b
+      | (?:a\s+film\s+by|based\s+(?:up)?on\s+the\s+(?:novel|book|play)\s+by|starring)\b
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cue:
-    """What a subtitle file shows at one time."""
+    """A piece of text that a subtitle file shows at one time."""
 
     start_s: float
     end_s: float
@@ -31,15 +90,57 @@ class Cue:
 
 
 def reading_time_s(text: str) -> float:
-    """How long a cue stands whose end is not known: half a second, and 15 characters a second."""
+    """How long a cue of unknown end may stay: 15 characters a second, the usual reading speed."""
     return 0.5 + len(text) / 15.0
 
 
-def mend_cues(cues: Sequence[Cue]) -> tuple[list[Cue], Counter[str]]:
-    """Put cues in order, with sane times and without repetitions.
+@dataclass(frozen=True, kw_only=True)
+class ParsedCues:
+    """The cues of a file or track in its own order, and how they were read."""
 
-    Args:
-        cues: The cues in the order of the file, their text without markup.
+    cues: tuple[Cue, ...]
+    format: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def plain_lines(text: str) -> list[str]:
+    """The visible lines of a cue, without markup and trimmed; empty lines are dropped."""
+    text = _LINE_BREAK.sub("\n", text.replace("\\h", " "))
+    text = _strip_tags(text)
+    if "&" in text:
+        # Twice, for `&amp;quot;`; then tags once more, for `&lt;i&gt;`.
+        text = _strip_tags(_unescape(_unescape(text)))
+    text = _MANGLED_NOTE.sub("♪", text.replace("\t", " "))
+    text = _INVISIBLE.sub("", text)
+    text = _SMALL_L_FOR_I.sub("I", text)
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return [line for line in lines if line]
+
+
+def _strip_tags(text: str) -> str:
+    """Remove tags and override codes, closed or broken off at the end of the cue."""
+    if "<" in text:
+        text = _LINE_BREAK.sub("\n", _RUBY_READING.sub("", text))
+        text = _OPEN_TAG_AT_END.sub("", _TAG.sub("", text))
+    if "{" in text:
+        text = _OPEN_OVERRIDE_AT_END.sub("", _BRACES.sub("", text))
+    return text
+
+
+def _unescape(text: str) -> str:
+    """Replace entities that end with a semicolon, so not in `AT&T` or `R&B`."""
+    return _ENTITY.sub(lambda match: html.unescape(match.group()), text)
+
+
+def is_credit(text: str) -> bool:
+    """Whether a whole cue, on one line and without markup, is a credit or an advert."""
+    if _ADVERT.search(text):
+        return True
+    return _CREDIT.match(text) is not None and len(text.split()) <= _LONGEST_CREDIT_WORDS
+
+
+def repair_cues(cues: Sequence[Cue]) -> tuple[list[Cue], Counter[str]]:
+    """Sort cues (in the order of the file, without markup), repair times and drop repetitions.
 
     Returns:
         The cues by start time, and how many of them had each fault.
@@ -48,14 +149,14 @@ def mend_cues(cues: Sequence[Cue]) -> tuple[list[Cue], Counter[str]]:
     kept = _place_strays(_clip_to_start(cues, faults), faults)
     faults["out of order"] += sum(b.start_s < a.start_s for a, b in pairwise(kept))
     kept = sorted(kept, key=lambda cue: cue.start_s)
-    kept = _mend_ends(kept, faults)
+    kept = _repair_ends(kept, faults)
     kept = _drop_duplicates(kept, faults)
     kept = _unroll(kept, faults)
     return _clip_overlaps(kept, faults), +faults
 
 
 def share_time(start_s: float, end_s: float, texts: Sequence[str]) -> list[tuple[float, float]]:
-    """Part a stretch of time among texts, in proportion to their letters."""
+    """Divide a stretch of time among texts in proportion to their letters."""
     weights = [max(1, count_letters(text)) for text in texts]
     total, passed, shares = sum(weights), 0, []
     for weight in weights:
@@ -66,7 +167,7 @@ def share_time(start_s: float, end_s: float, texts: Sequence[str]) -> list[tuple
 
 
 def count_letters(text: str) -> int:
-    """Letters and digits: what takes time to say."""
+    """The number of letters and digits, which is what takes time to say."""
     return sum(character.isalnum() for character in text)
 
 
@@ -85,7 +186,7 @@ def _clip_to_start(cues: Iterable[Cue], faults: Counter[str]) -> list[Cue]:
 
 
 def _place_strays(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
-    """Put a cue whose time is far from both its neighbours in the file back between them."""
+    """Move a cue whose time is far from both its neighbours in the file back between them."""
     kept: list[Cue] = []
     for position, cue in enumerate(cues):
         before = kept[-1] if kept else None
@@ -96,7 +197,7 @@ def _place_strays(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
         faults["with an absurd time"] += 1
         begin = _likely_end(before) if before else 0.0
         end = min(begin + reading_time_s(cue.text), after.start_s if after else begin)
-        if end - begin >= 0.5:
+        if end - begin >= 0.5:  # no room to say it otherwise
             kept.append(replace(cue, start_s=begin, end_s=end))
     return kept
 
@@ -109,6 +210,7 @@ def _likely_end(cue: Cue) -> float:
 def _is_stray(before: Cue | None, cue: Cue, after: Cue | None) -> bool:
     """Whether a cue lies far outside the two cues that it stands between."""
     if after is None:
+        # The last cue may follow long silent credits, but not by two hours.
         return before is not None and cue.start_s > before.start_s + 12 * _FAR_S
     if before is None:
         return False
@@ -117,8 +219,8 @@ def _is_stray(before: Cue | None, cue: Cue, after: Cue | None) -> bool:
     return cue.start_s > after.start_s + _FAR_S or cue.start_s < before.start_s - _FAR_S
 
 
-def _mend_ends(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
-    """Give a sensible end to cues without length, with a negative one, or with an absurd one."""
+def _repair_ends(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
+    """Give an end to cues whose length is zero, negative or absurd."""
     kept = []
     for position, cue in enumerate(cues):
         length_s = cue.end_s - cue.start_s
@@ -133,7 +235,7 @@ def _mend_ends(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
 
 
 def _drop_duplicates(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
-    """Join cues that say the same at the same time, or with no pause between them."""
+    """Merge cues that say the same at the same time, or with no pause in between."""
     kept: list[Cue] = []
     recent: dict[str, int] = {}
     for cue in cues:
@@ -149,11 +251,13 @@ def _drop_duplicates(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
 
 
 def _unroll(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
-    """Take out of each cue the lines that it repeats from the cue before (live captions)."""
+    """Remove from each cue the lines that it repeats from the cue before (live captions)."""
     repeats = [0] * bool(cues) + [_repeated_words(a, b) for a, b in pairwise(cues)]
     count = sum(repeated > 0 for repeated in repeats)
+    # In rolling captions nearly every cue repeats a line, in other files hardly any.
     is_rolling = count >= 2 and count > 0.3 * len(cues)
-    # In a file that does not roll, only a whole clause said twice in one breath is a repetition.
+    # In other files, only a clause of four words shown again without a gap counts: people do
+    # cry "No!" twice.
     least, longest_gap_s = (1, _TOUCHING_S) if is_rolling else (4, 0.01)
     kept: list[Cue] = []
     for before, cue, repeated in zip([None, *cues], cues, repeats, strict=False):
@@ -184,7 +288,7 @@ def _repeated_words(before: Cue, after: Cue) -> int:
 
 
 def _skip_words(text: str, count: int) -> str:
-    """The text after its first words, its lines kept."""
+    """The text without its first words, in the same lines."""
     lines = []
     for line in text.split("\n"):
         words = line.split()

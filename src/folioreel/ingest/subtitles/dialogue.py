@@ -1,37 +1,67 @@
-"""Subtitle files -> spoken sentences: any format and encoding, cleaned of all that nobody says."""
+"""Subtitles → dialogue: spoken sentences, each with its own time (paper, section 3).
+
+    file or track → cues        formats.py
+    cues → clean cues           cues.py        markup, credits, impossible times
+    cues → turns                turns.py       sound effects, songs, speaker names
+    turns → sentences           this module
+
+A sentence may run over several cues, and a cue may hold several sentences. What one person says
+without a long silence is a passage. It is split into sentences, and the time of each sentence is
+read off the cues that it stands in, in proportion to the letters.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 
-from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.source import (
-    decode_text,
-    describe_bitmap_subtitles,
-    describe_file,
-    describe_video,
-    read_bytes,
-    read_head,
+from folioreel.errors import InputError
+from folioreel.ingest.subtitles.cues import (
+    ParsedCues,
+    count_letters,
+    is_credit,
+    plain_lines,
+    repair_cues,
 )
-from folioreel.ingest.subtitles.credits import is_credit
-from folioreel.ingest.subtitles.cues import Cue, mend_cues
-from folioreel.ingest.subtitles.formats import parse_cues
-from folioreel.ingest.subtitles.habits import is_closed, observe_habits
-from folioreel.ingest.subtitles.markup import plain_lines
-from folioreel.ingest.subtitles.speech import Turn, find_turns
-from folioreel.ingest.subtitles.spoken import join_turns
+from folioreel.ingest.subtitles.file_style import (
+    FileStyle,
+    first_function_word,
+    is_closed,
+    observe_style,
+)
+from folioreel.ingest.subtitles.formats import read_cues
+from folioreel.ingest.subtitles.turns import Turn, find_turns
+from folioreel.text import split_sentences
 from folioreel.types import Subtitle
 
-_SUFFIX_LIST = """
-    .ass .dfxp .idx .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt .xml
-"""
-SUBTITLE_SUFFIXES = frozenset(_SUFFIX_LIST.split())
-"""What subtitle files are called; their content tells the format."""
-
 _DROPPED = ("duplicate", "outside the film", "credits or adverts", "notes or songs")
+# No sentence goes on after a longer silence.
+LONGEST_SILENCE_S = 3.0
+# Cues that overlap by more are said by two people at once. Times are often a frame off.
+_OVERLAP_S = 0.01
+# In files without full stops: a longer pause ends a sentence, and so does this many words.
+_BREATH_S = 0.5
+_LONGEST_UNPUNCTUATED = 20
+# Characters. Only for files in which nothing ever ends a passage: splitting one takes memory.
+_LONGEST_PASSAGE = 20_000
+
+_OPENERS = "\"“‘'«([¿¡ "
+_CLOSERS = "\"”’»')]"
+_CLOSED = re.compile(rf"[.?!…。！？।؟][{re.escape(_CLOSERS)}]*$")
+_TRAILING_DOTS = re.compile(r"\s*(?:\.{2,}|…)\s*$")
+_LEADING_DOTS = re.compile(r"^(?:\.{2,}|…)\s*")
+_LEADING_MARKS = re.compile(r"^(?:[-–—―,;:]+|\.{2,}|…)\s*")
+_TRAILING_DASH = re.compile(r"\s*[-–—―]+$")
+_TITLE = re.compile(
+    r"(?:^|[\s\"“‘'(—–-])(?:Mrs?|Ms|Dr|St|Messrs|Mme|Mlle|Prof|Rev|Hon|Sr|Jr|Capt|Lt|Col|Gen|Maj|Sgt|Cpl|"
+    r"Adm|Gov|Sen|Rep|Insp|Det|vs)\.$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,83 +75,38 @@ class Dialogue:
     last_cue_s: float
     """When the first cue begins and the last one ends, spoken or not."""
     notes: tuple[str, ...] = ()
-    """What was mended or left out, in words for the user."""
+    """What was repaired or left out, in words for the user."""
 
 
 def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogue:
-    """Read a subtitle file into spoken sentences.
+    """Read a subtitle file of any format in `formats.FORMATS`.
 
     Args:
-        path: SubRip, WebVTT, ASS, SSA, TTML, DFXP, SAMI, MicroDVD, MPL2, TMP, SubViewer, SBV, or
-            JSON by Whisper, YouTube or pysubs2; the content tells which.
-        frame_rate: The video's frame rate, for files that count frames.
+        path: The file. Its content tells the format, not its name.
+        frame_rate: The frame rate of the video, for files that count frames.
 
     Raises:
-        InputError: The file is missing, empty, broken, without a cue, or holds pictures of text.
-        UnknownFormatError: The file is no subtitle file.
+        InputError: The file is missing, empty, broken, has no cues, or holds pictures of text.
+        UnknownFormatError: The file is not a subtitle file.
     """
-    path = Path(path)
-    head = read_head(path)
-    if (video := describe_video(head)) is not None and not describe_bitmap_subtitles(head):
-        raise UnknownFormatError(f"is {video}, not a subtitle file; give .srt, .vtt …", path)
-    data = read_bytes(path)
-    if (kind := describe_bitmap_subtitles(data)) is not None:
-        raise InputError(
-            f"is {kind}: pictures of text, not text; recognise it with Subtitle Edit or "
-            "pgsrip and give the .srt",
-            path,
-        )
-    try:
-        text = _decode(data, path)
-    except InputError:
-        raise UnknownFormatError(
-            f"is no subtitle file but seems to be {describe_file(data)}; "
-            "give a video or subtitles (.srt, .vtt, .ass, .ttml …)",
-            path,
-        ) from None
-    parsed = parse_cues(text, path, frame_rate)
+    parsed = read_cues(Path(path), frame_rate)
     if not any(cue.text.strip() for cue in parsed.cues):
-        raise InputError("holds no cue; was the file cut short?", path)
-    return build_dialogue(parsed.cues, parsed.format, parsed.notes)
+        raise InputError("has no cues; was the file cut short?", path)
+    return build_dialogue(parsed)
 
 
-def _decode(data: bytes, path: Path) -> str:
-    """Text in any encoding, told by the lines that are not plain ASCII.
-
-    Half of a subtitle file is numbers and times, which drown the statistics of its language.
-    """
-    lines = data.split(b"\n")
-    telling = [number for number, line in enumerate(lines) if not line.isascii()]
-    is_legacy = telling and b"\x00" not in data and not data.startswith(b"\xef\xbb\xbf")
-    if not is_legacy:
-        return decode_text(data, path)
-    decoded = decode_text(b"\n".join(lines[number] for number in telling), path).split("\n")
-    if len(decoded) != len(telling):
-        return decode_text(data, path)
-    texts = [line.decode("ascii", errors="replace") for line in lines]
-    for number, text in zip(telling, decoded, strict=True):
-        texts[number] = text
-    return "\n".join(texts).replace("\r\n", "\n").replace("\r", "\n")
-
-
-def build_dialogue(cues: Sequence[Cue], format_: str, notes: Sequence[str] = ()) -> Dialogue:
-    """Clean cues and join them into spoken sentences.
-
-    Args:
-        cues: At least one cue, in the order of the file, with or without markup.
-        format_: Where they come from, for the record.
-        notes: What is already known about them.
-    """
-    plain = [replace(cue, text="\n".join(plain_lines(cue.text))) for cue in cues]
-    mended, faults = mend_cues([cue for cue in plain if cue.text])
-    spoken = [cue for cue in mended if not is_credit(cue.text.replace("\n", " "))]
-    faults["credits or adverts"] = len(mended) - len(spoken)
-    habits = observe_habits(spoken)
+def build_dialogue(parsed: ParsedCues) -> Dialogue:
+    """Clean cues and join them into spoken sentences."""
+    plain = [replace(cue, text="\n".join(plain_lines(cue.text))) for cue in parsed.cues]
+    repaired, faults = repair_cues([cue for cue in plain if cue.text])
+    spoken = [cue for cue in repaired if not is_credit(cue.text.replace("\n", " "))]
+    faults["credits or adverts"] = len(repaired) - len(spoken)
+    style = observe_style(spoken)
     turns: list[Turn] = []
     speaker: str | None = None
     after_close = True
     for cue in spoken:
-        found = find_turns(cue, habits, after_close)
+        found = find_turns(cue, style, after_close)
         after_close = not found or is_closed(found[-1].text)
         if found and cue.speaker != speaker:
             found[0] = replace(found[0], opens=True)
@@ -129,26 +114,119 @@ def build_dialogue(cues: Sequence[Cue], format_: str, notes: Sequence[str] = ())
         faults["notes or songs"] += not found
         turns += found
     return Dialogue(
-        subtitles=join_turns(turns, habits),
-        format=format_,
-        cue_count=len(cues),
-        first_cue_s=min((cue.start_s for cue in mended), default=0.0),
-        last_cue_s=max((cue.end_s for cue in mended), default=0.0),
-        notes=(*notes, *_describe_faults(faults), *_describe_habits(habits.all_capitals)),
+        subtitles=_join_turns(turns, style),
+        format=parsed.format,
+        cue_count=len(parsed.cues),
+        first_cue_s=min((cue.start_s for cue in repaired), default=0.0),
+        last_cue_s=max((cue.end_s for cue in repaired), default=0.0),
+        notes=(*parsed.notes, *_describe(faults, style)),
     )
 
 
-def _describe_faults(faults: Counter[str]) -> list[str]:
-    """Which cues were left out and which were mended."""
-    left_out = [f"{faults[kind]} {kind}" for kind in _DROPPED if faults[kind]]
-    mended = [f"{count} {kind}" for kind, count in faults.items() if count and kind not in _DROPPED]
-    notes = []
-    if left_out:
-        notes.append("subtitle cues left out: " + ", ".join(left_out))
-    if mended:
-        notes.append("subtitle cues mended: " + ", ".join(mended))
-    return notes
+def _describe(faults: Counter[str], style: FileStyle) -> Iterator[str]:
+    """Which cues were left out and which were repaired."""
+    dropped = [f"{faults[kind]} {kind}" for kind in _DROPPED if faults[kind]]
+    kept = [f"{count} {kind}" for kind, count in faults.items() if count and kind not in _DROPPED]
+    if dropped:
+        yield "subtitle cues left out: " + ", ".join(dropped)
+    if kept:
+        yield "subtitle cues repaired: " + ", ".join(kept)
+    if style.all_capitals:
+        yield "the subtitles are all in capitals"
 
 
-def _describe_habits(all_capitals: bool) -> list[str]:
-    return ["the subtitles are all in capitals"] if all_capitals else []
+@dataclass
+class _Passage:
+    """What one person says without a long silence, and the turn that each part came from."""
+
+    text: str = ""
+    parts: list[tuple[int, int, float, float]] = field(default_factory=list)  # chars, seconds
+
+    def add(self, words: str, turn: Turn) -> None:
+        self.text += " " if self.text else ""
+        begin = len(self.text)
+        self.text += words
+        self.parts.append((begin, len(self.text), turn.start_s, turn.end_s))
+
+    def trim_end(self, pattern: re.Pattern[str]) -> None:
+        self.text = pattern.sub("", self.text)
+        begin, end, start_s, end_s = self.parts[-1]
+        self.parts[-1] = (min(begin, len(self.text)), min(end, len(self.text)), start_s, end_s)
+
+
+def _join_turns(turns: Iterable[Turn], style: FileStyle) -> tuple[Subtitle, ...]:
+    """The sentences that are spoken, in time order."""
+    spoken = [sentence for passage in _passages(turns, style) for sentence in _sentences(passage)]
+    spoken.sort(key=lambda sentence: sentence[0])
+    return tuple(
+        Subtitle(index=index, start_s=start_s, end_s=end_s, text=text)
+        for index, (start_s, end_s, text) in enumerate(spoken)
+    )
+
+
+def _passages(turns: Iterable[Turn], style: FileStyle) -> Iterator[_Passage]:
+    """Gather turns into passages."""
+    passage, before = _Passage(), None
+    for turn in turns:
+        if before is not None and passage.text and _belongs(passage, before, turn, style):
+            # Dots or dashes on both sides of a break only say that the sentence goes on.
+            if _LEADING_DOTS.match(turn.text):
+                passage.trim_end(_TRAILING_DOTS)
+            if turn.continues:
+                passage.trim_end(_TRAILING_DASH)
+        else:
+            if passage.text:
+                yield passage
+            passage = _Passage()
+        passage.add(_LEADING_DOTS.sub("", turn.text), turn)
+        before = turn
+    if passage.text:
+        yield passage
+
+
+def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> bool:
+    """Whether a turn goes on with the passage: same speaker, no long pause, no new sentence."""
+    pause_s = turn.start_s - before.end_s
+    if turn.opens or not -_OVERLAP_S <= pause_s <= LONGEST_SILENCE_S:
+        return False
+    goes_on = turn.continues or _LEADING_DOTS.match(turn.text) is not None
+    begins_small = turn.text.lstrip(_OPENERS)[:1].islower()
+    if _TRAILING_DOTS.search(before.text):
+        return goes_on or begins_small
+    if _CLOSED.search(before.text):
+        # The end of a cue is the end of a sentence, except after `Mr.`. Where the next cue begins
+        # with a small letter or follows a quotation (`"Go!" / he said`), the splitter decides.
+        undecided = begins_small or before.text[-1] in _CLOSERS or _TITLE.search(before.text)
+        return bool(undecided) and not goes_on and len(passage.text) < _LONGEST_PASSAGE
+    if goes_on:
+        return True
+    if style.unpunctuated:
+        is_short = len(passage.text.split()) < _LONGEST_UNPUNCTUATED
+        return begins_small and is_short and pause_s <= _BREATH_S
+    if _TRAILING_DASH.search(before.text):
+        return begins_small or style.all_capitals
+    # `I gave him the book / The end came soon`: in prose, `The` begins a sentence.
+    is_prose = not (style.capital_lines or style.case_blind)
+    word = first_function_word(turn.text)
+    begins_anew = word is not None and word[0].isupper()
+    return not (is_prose and before.text[-1].isalnum() and begins_anew)
+
+
+def _sentences(passage: _Passage) -> Iterator[tuple[float, float, str]]:
+    """Split a passage into (start_s, end_s, text)."""
+    text = passage.text
+    letters = [0, *accumulate(character.isalnum() for character in text)]
+    begins = [part[0] for part in passage.parts]
+
+    def time_at(position: int, part: tuple[int, int, float, float]) -> float:
+        begin, end, start_s, end_s = part
+        total = letters[end] - letters[begin]
+        passed = letters[min(max(position, begin), end)] - letters[begin]
+        return start_s + (end_s - start_s) * (passed / total if total else 0.0)
+
+    for begin, end in split_sentences(text):
+        words = _LEADING_MARKS.sub("", text[begin:end])
+        if count_letters(words):
+            first = passage.parts[bisect_right(begins, begin) - 1]
+            last = passage.parts[bisect_right(begins, end - 1) - 1]
+            yield time_at(begin, first), time_at(end, last), words

@@ -1,7 +1,7 @@
-"""SubRip and WebVTT -> cues: both are lines of text under a line with two times.
+"""SubRip and WebVTT → cues: both are lines of text under a line with two times.
 
-pysubs2 reads neither strictly enough for us: it takes the minus off a negative time, reads WebVTT
-comments, styles and cue names as speech, drops voices, and loses a last line that is a number.
+pysubs2 is not strict enough for us: it drops the minus of a negative time, reads WebVTT comments,
+styles and cue names as speech, drops voices, and loses a last line that is a number.
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ from dataclasses import dataclass, field
 
 from folioreel.ingest.subtitles.cues import Cue, share_time
 
-_TIME = r"(-?)\s*(?:(\d+)\s*:\s*)?(\d{1,3})\s*:\s*(\d{1,2})(?:\s*[.,:;]\s*(\d{1,6}))?"
-_ARROW = r"\s*(?:-+\s?>|[–—=]+>|→|,|;|\t|\s-\s)\s*"
-TIMING = re.compile(rf"^\s*(?:\d+\s+)?\[?\s*{_TIME}{_ARROW}{_TIME}\s*\]?(?=\s|$)(.*)$")
-# What may stand behind the times without being speech: SubRip coordinates, WebVTT settings.
-_SETTINGS = re.compile(r"^(?:\s*[A-Za-z]\w*\s*:\s*\S+)+\s*$")
+# Possessive quantifiers (`*+`) keep these linear: a line of a thousand spaces took ten seconds.
+_TIME = r"(-?)\s*+(?:(\d++)\s*+:\s*+)?(\d{1,3})\s*+:\s*+(\d{1,2})(?:\s*+[.,:;]\s*+(\d{1,6}))?"
+_ARROW = r"(?:\s*+(?:-++\s?>|[–—=]++>|[→,;])|\s++-\s|[^\S\t]*+\t)\s*+"
+TIMING = re.compile(
+    rf"^\s*+(?:\d++\s++)?\[?\s*+{_TIME}{_ARROW}{_TIME}(?:\s*+\](?=\s|$)|(?=\s|$))(.*)$"
+)
+# What may follow the times without being speech: SubRip coordinates, WebVTT settings.
+_SETTINGS = re.compile(r"^\s*+(?:[A-Za-z]\w*+\s*+:\s*+\S++\s*+)+$")
 _NUMBER = re.compile(r"^\s*\d{1,6}\s*$")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]*)>")
 _TIMESTAMP_MAP = re.compile(r"^X-TIMESTAMP-MAP\s*=\s*(.*)$")
 _MPEG_CLOCK_HZ = 90_000
-_MPEG_WRAP = 1 << 33
+_MPEG_WRAP = 1 << 33  # MPEG timestamps have 33 bits and start again
 
 
 @dataclass
@@ -36,8 +39,8 @@ class _Block:
 
 
 def parse_subrip(text: str) -> list[Cue]:
-    """SubRip and its relatives (SubViewer, SBV, Whisper's output), with or without numbers."""
-    blocks = [_Block(0.0, 0.0)]  # the first takes what stands before the first cue
+    """SubRip and its relatives (SubViewer, SBV, Whisper's text), with or without numbers."""
+    blocks = [_Block(0.0, 0.0)]  # the first collects what comes before the first cue
     number: int | None = None
     for line in _single_spaced(text.split("\n")):
         timing = _read_timing(line)
@@ -51,7 +54,7 @@ def parse_subrip(text: str) -> list[Cue]:
 
 
 def parse_webvtt(text: str) -> list[Cue]:
-    """WebVTT: comments, styles and regions are passed over, voices become speakers."""
+    """WebVTT: comments, styles and regions are skipped, voices become speakers."""
     cues: list[Cue] = []
     shift = _ClockShift()
     block: _Block | None = None
@@ -75,10 +78,10 @@ def parse_webvtt(text: str) -> list[Cue]:
 
 @dataclass
 class _ClockShift:
-    """How far the cues of a segment of a stream lie behind those of the first segment.
+    """The offset of a segment of a stream (HLS) from the first segment.
 
-    `X-TIMESTAMP-MAP` ties the cue time LOCAL to a time of the MPEG stream. Where the film's own
-    clock stands in that stream is not said, so the first segment's LOCAL is taken as its beginning.
+    `X-TIMESTAMP-MAP` ties the cue time LOCAL to a time of the MPEG stream. It does not say where
+    the film begins in that stream, so the first segment's LOCAL is taken as the beginning.
     """
 
     first_ticks: int | None = None
@@ -113,7 +116,7 @@ def split_voices(cue: Cue) -> list[Cue]:
 
 
 def _read_timing(line: str) -> tuple[float, float, str] | None:
-    """Start, end and what is said on the same line; None for any other line."""
+    """Start, end and what is said on the same line; None if the line has no times."""
     match = TIMING.match(line)
     if match is None:
         return None
@@ -134,9 +137,9 @@ def _seconds(groups: tuple[str | None, ...]) -> float:
 
 
 def _take_number(lines: list[str], number: int | None) -> int | None:
-    """Take the next cue's number off the end of a cue's lines; a number that is spoken stays.
+    """Take the number of the next cue off the end of a cue's lines; a spoken number stays.
 
-    A number stands alone after an empty line, or follows the number before by one.
+    It is a cue number if it follows an empty line, or is one more than the number before.
     """
     while lines and not lines[-1]:
         lines.pop()
@@ -151,7 +154,8 @@ def _take_number(lines: list[str], number: int | None) -> int | None:
 
 
 def _single_spaced(lines: list[str]) -> list[str]:
-    """The lines of a file in which each second line is empty, as a bad line ending leaves them."""
+    """Undo doubled line endings, which leave every second line empty."""
+    # With fewer lines, it may be one cue and the blank lines around it.
     if len(lines) >= 8 and not any(line.strip() for line in lines[1::2]):
         return lines[::2]
     return lines

@@ -15,11 +15,11 @@ import av
 from av.stream import Disposition
 
 from folioreel.errors import InputError
-from folioreel.ingest.subtitles.cues import Cue
+from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
-from folioreel.ingest.subtitles.formats import ParsedCues, parse_substation
+from folioreel.ingest.subtitles.pysubs2_formats import parse_substation
 from folioreel.ingest.subtitles.subrip import split_voices
-from folioreel.ingest.subtitles.ttml import parse_ttml
+from folioreel.ingest.subtitles.ttml_sami import parse_ttml
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -108,7 +108,7 @@ def read_track(
     parsed = _read_cues(video, track, progress or ignore_progress)
     if not any(cue.text.strip() for cue in parsed.cues):
         raise InputError(f"{track} has no cues; choose another one", video.path)
-    return build_dialogue(parsed.cues, parsed.format, parsed.notes)
+    return build_dialogue(parsed)
 
 
 def _describe(stream: Any) -> Track:
@@ -201,7 +201,7 @@ def _parse_unknown(data: bytes, track: Track, video: Path) -> list[Cue]:
             f"{track} cannot be decoded; give a subtitle file with --subtitles",
             video,
         )
-    return parse_ttml(text, video)
+    return parse_ttml(text)
 
 
 def _dialogue_line(data: bytes, start_s: float, end_s: float) -> str:

@@ -1,16 +1,17 @@
-"""TTML, DFXP and their profiles (EBU-TT, IMSC, SMPTE-TT) -> cues.
+"""TTML (also called DFXP, EBU-TT, IMSC, SMPTE-TT) and SAMI → cues.
 
-pysubs2 reads no frames, ticks, `dur`, nested divisions, timed spans or older namespaces, so this
-reader walks the document itself.
+pysubs2 is not enough for either. Of TTML it does not read frames, ticks, `dur`, nested divisions,
+timed spans or older namespaces. Of SAMI it guesses the end of a cue from its length, and mixes the
+languages of a file; here the next `<SYNC>` ends a cue, and one language is read.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from lxml import etree
 
@@ -22,10 +23,19 @@ _OFFSET = re.compile(r"^(\d+(?:\.\d+)?)(h|ms|m|s|f|t)?$")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _SILENT_ROLES = frozenset({"sound", "music", "lyrics", "x-sound", "x-music"})
 
+_SYNC = re.compile(r"<sync\b[^>]*?\bstart\s*=\s*[\"']?(-?\d+)[^>]*>", re.IGNORECASE)
+_PARAGRAPH = re.compile(r"<p\b([^>]*)>", re.IGNORECASE)
+_CLASS = re.compile(r"\bclass\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_END = re.compile(r"</body\b.*", re.IGNORECASE | re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_BLANK = re.compile(r"(?:&nbsp;|\s)+", re.IGNORECASE)
+# Subtitlers keep a cue for 7 seconds at most. After more, its end is missing from the file.
+_NO_END_S = 8.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Clock:
-    """The rates that a document counts its times in."""
+    """The units that a document counts its times in."""
 
     frames_per_s: Fraction
     ticks_per_s: Fraction
@@ -45,7 +55,7 @@ class _Clock:
         return None
 
 
-def parse_ttml(text: str, path: Path) -> list[Cue]:
+def parse_ttml(text: str) -> list[Cue]:
     """The cues of a TTML document.
 
     Raises:
@@ -56,12 +66,11 @@ def parse_ttml(text: str, path: Path) -> list[Cue]:
     elements = root.iter() if root is not None else ()
     body = next((element for element in elements if _local_name(element) == "body"), None)
     if body is None:
-        raise InputError("is TTML without a body; was the file cut short?", path)
+        raise InputError("is TTML without a body; was the file cut short?")
     cues = list(_walk(body, _read_clock(root), 0.0, None))
     if not cues and ("backgroundImage" in text or "<image" in text):
         raise InputError(
-            "holds pictures of text, not text; recognise it with Subtitle Edit and give the .srt",
-            path,
+            "holds pictures of text, not text; convert it with Subtitle Edit and give the .srt"
         )
     return cues
 
@@ -110,11 +119,11 @@ def _walk(
 def _interval(
     element: etree._Element, clock: _Clock, parent_s: float, parent_end_s: float | None
 ) -> tuple[float, float | None]:
-    """When an element is shown; its times count from its parent's beginning."""
+    """When an element is shown; its times count from the beginning of its parent."""
     own_begin = clock.seconds(_attribute(element, "begin") or "") or 0.0
     own_end = clock.seconds(_attribute(element, "end") or "")
     length = clock.seconds(_attribute(element, "dur") or "")
-    # Some writers give absolute times inside a timed parent; then the sum falls behind its end.
+    # Some writers give absolute times inside a timed parent; then the sum lies after its end.
     if parent_end_s is not None and parent_s + own_begin >= parent_end_s > own_begin >= parent_s:
         parent_s = 0.0
     begin_s = parent_s + own_begin
@@ -127,18 +136,18 @@ def _interval(
 
 
 def _text_of(element: etree._Element) -> str:
-    """The text under an element: white space squeezed, `<br/>` as a line feed."""
+    """The text under an element: white space collapsed, `<br/>` as a line feed."""
     if _local_name(element) == "metadata" or _attribute(element, "role") in _SILENT_ROLES:
         return ""
-    parts = [_squeeze(element.text)]
+    parts = [_collapse(element.text)]
     for child in element:
         if isinstance(child.tag, str):
             parts.append("\n" if _local_name(child) == "br" else _text_of(child))
-        parts.append(_squeeze(child.tail))
+        parts.append(_collapse(child.tail))
     return "".join(parts)
 
 
-def _squeeze(text: str | None) -> str:
+def _collapse(text: str | None) -> str:
     return re.sub(r"\s+", " ", text or "")
 
 
@@ -165,3 +174,41 @@ def _attribute(element: etree._Element, name: str) -> str | None:
         if _without_namespace(str(key)) == name:
             return str(value)
     return None
+
+
+def parse_sami(text: str) -> list[Cue]:
+    """The cues of one language of a SAMI file: English if there is a choice."""
+    body = _END.sub("", _COMMENT.sub("", text))
+    parts = _SYNC.split(body)
+    shown: list[tuple[float, str, str]] = []  # (start_s, class, text)
+    for start_ms, content in zip(parts[1::2], parts[2::2], strict=True):
+        pieces = _PARAGRAPH.split(content)
+        paragraphs = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [("", content)]
+        for attributes, paragraph in paragraphs:
+            name = _CLASS.search(attributes)
+            label = name.group(1).upper() if name else ""
+            shown.append((int(start_ms) / 1000, label, " ".join(paragraph.split())))
+    chosen = _choose_class(shown)
+    return _sami_cues(
+        [(start_s, words) for start_s, label, words in shown if label in ("", chosen)]
+    )
+
+
+def _choose_class(shown: list[tuple[float, str, str]]) -> str:
+    """The English class, or else the one with the most text."""
+    sizes = Counter(label for _, label, words in shown if _BLANK.sub("", words))
+    english = [label for label in sizes if label.startswith("EN") or "ENG" in label]
+    return max(english or sizes or [""], key=lambda label: sizes[label])
+
+
+def _sami_cues(shown: list[tuple[float, str]]) -> list[Cue]:
+    cues = []
+    for number, (start_s, words) in enumerate(shown):
+        next_s = shown[number + 1][0] if number + 1 < len(shown) else None
+        if not _BLANK.sub("", words):
+            continue
+        end_s = start_s + reading_time_s(words) if next_s is None else next_s
+        if end_s - start_s > _NO_END_S:  # nothing took it off the screen
+            end_s = start_s + max(reading_time_s(words), 2.0)
+        cues.append(Cue(start_s=start_s, end_s=end_s, text=words))
+    return cues

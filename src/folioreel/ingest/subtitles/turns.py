@@ -1,7 +1,7 @@
-"""A cue's lines -> turns of speech: notes on sound, songs and speakers' names are taken out.
+"""Cues → turns of speech, without sound effects, songs and speaker names (SDH).
 
 A turn is what one person says in one cue. Subtitlers mark a new speaker with a dash, `>>`, a name
-and a colon, or a name in brackets; the habits of the whole file tell what a mark means.
+and a colon, or a name in brackets; the style of the whole file tells what a mark means.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ import re
 from dataclasses import dataclass
 
 from folioreel.ingest.subtitles.cues import Cue, count_letters, share_time
-from folioreel.ingest.subtitles.habits import BRACKETS, LABEL, PARENTHESES, Habits, is_closed
-from folioreel.ingest.subtitles.labels import find_label, is_name_like
+from folioreel.ingest.subtitles.file_style import (
+    BRACKETS,
+    LABEL,
+    PARENTHESES,
+    FileStyle,
+    find_label,
+    is_closed,
+    is_name_like,
+)
 
 _DASHES = "-–—―‐‑−•"
 _DASH = re.compile(rf"^[{_DASHES}]+\s*")
@@ -19,7 +26,7 @@ _ARROWS = re.compile(r"^>+\s*")
 _INNER_ARROWS = re.compile(r"(?<=\S)\s*(?=>{2,}\s*\S)")
 _INNER_DASH = re.compile(rf"(?<=[.?!…\"”’)♪])\s+(?=[{_DASHES}]\s?[\"“‘'¿¡A-ZÀ-ÞА-Я(\[♪])")
 _INNER_LABEL = re.compile(r"(?<=[.?!…\"”)])\s+(?=[A-Z][A-Z .'’-]{1,24}:\s)")
-# A bracket that is never closed takes its sentence along, not the speech behind it.
+# A bracket that is never closed removes its own sentence, but not the speech after it.
 _OPEN_BRACKET = re.compile(r"[\[［【](?:[^.?!\]］】]*[.?!]+(?=\s)|[^\]］】]*$)")
 _CLOSE_BRACKET = re.compile(r"^[^\[［【]*[\]］】]")
 _STARRED = re.compile(r"^\*+[^*]{1,60}\*+$|^~[^~]*~$")
@@ -39,23 +46,23 @@ class Turn:
     end_s: float
     text: str
     opens: bool
-    """Whether a mark says that somebody else speaks now."""
+    """Whether a mark says that somebody else is speaking now."""
     continues: bool = False
     """Whether a leading dash or dots say that the sentence before goes on."""
 
 
-def find_turns(cue: Cue, habits: Habits, after_close: bool = True) -> list[Turn]:
+def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Turn]:
     """The turns of one cue (text without markup), each with its share of the cue's time.
 
     Args:
         cue: The cue.
-        habits: How its file is written.
+        style: How its file is written.
         after_close: Whether the cue before came to the end of a sentence.
     """
-    text = _strip_notes(cue.text, habits)
+    text = _strip_notes(cue.text, style)
     pieces = [
         (words, opens, goes_on)
-        for marked, opens, goes_on in _part(text, habits, after_close)
+        for marked, opens, goes_on in _split_turns(text, style, after_close)
         if count_letters(words := _tidy(_strip_song(marked)))
     ]
     times = share_time(cue.start_s, cue.end_s, [words for words, _, _ in pieces])
@@ -65,17 +72,17 @@ def find_turns(cue: Cue, habits: Habits, after_close: bool = True) -> list[Turn]
     ]
 
 
-def _strip_notes(text: str, habits: Habits) -> str:
-    """Take out what stands in brackets, and what in parentheses is no speech."""
+def _strip_notes(text: str, style: FileStyle) -> str:
+    """Remove what stands in brackets, and what stands in parentheses unless it is spoken."""
     text = BRACKETS.sub(_arrow_or_nothing, text)
     text = _CLOSE_BRACKET.sub("", _OPEN_BRACKET.sub("", text))
     return PARENTHESES.sub(
-        lambda match: match.group() if _is_aside(match, habits) else _arrow_or_nothing(match), text
+        lambda match: match.group() if _is_aside(match, style) else _arrow_or_nothing(match), text
     )
 
 
 def _arrow_or_nothing(match: re.Match[str]) -> str:
-    """A name in brackets at the head of a line opens a turn, as `>>` does; other notes vanish."""
+    """A name in brackets at the head of a line opens a turn, like `>>`; other notes vanish."""
     line_start = match.string.rfind("\n", 0, match.start()) + 1
     head = match.string[line_start : match.start()].strip(_DASHES + "> ")
     follows = match.string[match.end() :].lstrip(" \"“‘'")[:1]
@@ -83,52 +90,53 @@ def _arrow_or_nothing(match: re.Match[str]) -> str:
     return ">> " if is_name and not head and follows.isupper() else ""
 
 
-def _is_aside(match: re.Match[str], habits: Habits) -> bool:
+def _is_aside(match: re.Match[str], style: FileStyle) -> bool:
     """Whether words in parentheses are spoken: a whole sentence, not a note such as `(SIGHS)`."""
     words = " ".join((match.group(1) or match.group(2) or "").split())
+    # Notes have no full stop, and `(Oh.)` is a sound.
     if not is_closed(words) or len(words.split()) < 3:
         return False
-    return habits.case_blind or any(character.islower() for character in words)
+    return style.case_blind or any(character.islower() for character in words)
 
 
-def _part(text: str, habits: Habits, after_close: bool) -> list[tuple[str, bool, bool]]:
-    """Part a cue's text at the marks of a new speaker: (words, opens, continues) each."""
-    lines = _split_inner(text, habits)
-    parted: list[tuple[str, bool, bool]] = []
+def _split_turns(text: str, style: FileStyle, after_close: bool) -> list[tuple[str, bool, bool]]:
+    """Split a cue at the marks of a new speaker: (words, opens, continues) each."""
+    lines = _split_inner(text, style)
+    turns: list[tuple[str, bool, bool]] = []
     for number, line in enumerate(lines):
         dashed = _DASH.match(line) is not None
         rest = _ARROWS.sub("", _DASH.sub("", line))
-        # Before a name in small letters, the sentence before must have come to its end.
+        # `John:` counts as a label only if the sentence before has ended; `JOHN:` always does.
         may_open = dashed or (is_closed(lines[number - 1]) if number else after_close)
-        label = find_label(rest, habits, may_open)
+        label = find_label(rest, style, may_open)
         opens = label is not None or _ARROWS.match(_DASH.sub("", line)) is not None
         rest = rest[len(label) :].lstrip(" " + _DASHES) if label else rest
-        opens = opens or (dashed and _dash_opens(lines, number, habits))
-        if parted and not opens:
-            before, before_opens, before_goes_on = parted[-1]
-            parted[-1] = (_join_lines(before, line), before_opens, before_goes_on)
+        opens = opens or (dashed and _dash_opens(lines, number, style))
+        if turns and not opens:
+            before, before_opens, before_goes_on = turns[-1]
+            turns[-1] = (_join_lines(before, line), before_opens, before_goes_on)
         else:
-            parted.append((rest, opens, dashed and not opens))
-    return parted
+            turns.append((rest, opens, dashed and not opens))
+    return turns
 
 
-def _dash_opens(lines: list[str], number: int, habits: Habits) -> bool:
-    """Whether a leading dash marks a speaker, and not a sentence that goes on after a break."""
-    if habits.no_capitals or not _DASH.sub("", lines[number])[:1].islower():
+def _dash_opens(lines: list[str], number: int, style: FileStyle) -> bool:
+    """Whether a leading dash marks a speaker, not a sentence that goes on after a break."""
+    if style.no_capitals or not _DASH.sub("", lines[number])[:1].islower():
         return True
     if number > 0:
         return _DASH.match(lines[0]) is not None or is_closed(lines[number - 1])
     return any(_DASH.match(line) for line in lines[1:])
 
 
-def _split_inner(text: str, habits: Habits) -> list[str]:
-    """Lines, with a line of its own for each speaker who is marked inside one."""
+def _split_inner(text: str, style: FileStyle) -> list[str]:
+    """The lines of a cue, split where another speaker is marked inside a line."""
     lines = []
     for line in text.split("\n"):
         line = _INNER_ARROWS.sub("\n", line.strip())
         if _DASH.match(line):
             line = _INNER_DASH.sub("\n", line)
-        if not habits.case_blind:
+        if not style.case_blind:
             label = LABEL.match(line)
             head = label.end() if label else 0  # `DR. O'HARA:` is one label
             line = line[:head] + _INNER_LABEL.sub("\n", line[head:])
@@ -137,18 +145,18 @@ def _split_inner(text: str, habits: Habits) -> list[str]:
 
 
 def _join_lines(before: str, after: str) -> str:
-    """Two lines of one turn; a word that is broken at its hyphen is made whole."""
+    """Join two lines of one turn; a word broken at its hyphen becomes whole."""
     if re.search(r"\w[-‐]$", before) and after[:1].islower() and not before.endswith("--"):
         return before + after
     return f"{before} {after}".strip()
 
 
 def _strip_song(text: str) -> str:
-    """Take out what is sung: between notes, or the whole turn behind or before a single one."""
+    """Remove what is sung: between notes, or the whole turn before or after a single one."""
     text = _SUNG.sub("", text)
     marks = [position for position, character in enumerate(text) if character in _NOTE_SIGNS]
     if marks:
-        # A note alone closes a song that began in an earlier cue, or opens one that goes on.
+        # A single note closes a song that began in an earlier cue, or opens one that goes on.
         closes = not count_letters(text[marks[0] :])
         text = "" if closes else text[: marks[0]]
     stripped = text.strip()
@@ -156,7 +164,7 @@ def _strip_song(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """One line with single spaces, without the marks that a removed note leaves behind."""
+    """One line with single spaces, without the punctuation that a removed note left behind."""
     text = _SPACED_DOTS.sub("...", " ".join(text.split()))
     text = _LONELY_MARK.sub(r"\1", _SECOND_STOP.sub("", text))
     return re.sub(r"^[,;:]+\s*", "", text)

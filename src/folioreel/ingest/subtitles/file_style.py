@@ -1,0 +1,168 @@
+"""How a subtitle file is written: capitals, full stops, and speaker labels such as `JOHN:`.
+
+The same mark means different things in different files. `John: Hello.` is a label where names stand
+before colons again and again, and may be speech elsewhere; a capital begins a sentence only in
+files that are not all in capitals. So the whole file is observed before any cue is taken apart.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+
+from folioreel.ingest.subtitles.cues import Cue
+
+BRACKETS = re.compile(r"\[[^\[\]]*\]|［[^［］]*］|【[^【】]*】")
+PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
+_WORD = r"[^\W\d_][\w'’.&/-]*"
+LABEL = re.compile(
+    rf"^((?:{_WORD}|\#?\d+)(?:\s+(?:{_WORD}|\#?\d+|&)){{0,4}})"
+    rf"\s*(?:\([^()]*\)\s*)?[:：](?![\d/\\])\s*"
+)
+"""Up to five words and a colon at the head of a line: perhaps the name of a speaker."""
+_NAME = re.compile(r"^[^\W\d_]['’.\w&/-]*(?:[ \t]+[\w'’.&#/-]+){0,3}$")
+_SENTENCE_END = re.compile(r"[.?!…][\"”’')]*$")
+_FULL_STOP = re.compile(r"[.…。।][\"”’')]*$")
+# Longer capitalised phrases before a colon are headlines, not names.
+_MOST_NAME_WORDS = 4
+
+_ENGLISH = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        resources.files(__package__).joinpath("english.toml").read_text(encoding="utf-8")
+    ).items()
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileStyle:
+    """What the whole file tells about each of its cues."""
+
+    all_capitals: bool
+    no_capitals: bool
+    unpunctuated: bool
+    """Sentences do not end with a full stop."""
+    capital_lines: bool
+    """Lines begin with a capital even in the middle of a sentence, as in verse."""
+    labels: frozenset[str]
+    """Names that stand before a colon again and again."""
+    labelled: bool
+    """Names before a colon are common, so that a rare one is a name too."""
+
+    @property
+    def case_blind(self) -> bool:
+        """Whether capitals tell nothing."""
+        return self.all_capitals or self.no_capitals
+
+
+def observe_style(cues: Iterable[Cue]) -> FileStyle:
+    """Learn how a file is written from all its cues (text without markup)."""
+    upper = lower = ends = stops = 0
+    labels: Counter[str] = Counter()
+    middles: Counter[bool] = Counter()  # do lines inside a sentence begin with a capital?
+    closed = True
+    for cue in cues:
+        spoken = PARENTHESES.sub("", BRACKETS.sub("", cue.text)).strip()
+        closed = closed or not spoken
+        upper += sum(character.isupper() for character in spoken)
+        lower += sum(character.islower() for character in spoken)
+        for number, line in enumerate(filter(None, spoken.split("\n"))):
+            label = label_of(line) if closed else None
+            labels.update([label] if label else [])
+            if number and not closed and (word := first_function_word(line)):
+                middles[word[0].isupper()] += 1
+            closed = is_closed(line)
+        if spoken:
+            ends += 1
+            stops += _FULL_STOP.search(spoken) is not None
+    cased = upper + lower
+    return FileStyle(
+        # Labels and signs are in capitals in ordinary files too, but are a small part of them.
+        # Ordinary English has two or three capitals in a hundred letters.
+        all_capitals=cased > 20 and upper > 0.85 * cased,
+        no_capitals=cased > 20 and upper < 0.005 * cased,
+        # Most cues of a punctuated file end with a full stop. Six, as fewer may all be questions.
+        unpunctuated=ends >= 6 and stops < 0.1 * ends,
+        # In prose, next to none; in verse, nearly all.
+        capital_lines=middles[True] > 0.08 * middles.total(),
+        labels=frozenset(label for label, count in labels.items() if count >= 3),
+        labelled=labels.total() >= 0.1 * ends,
+    )
+
+
+def is_closed(text: str) -> bool:
+    """Whether a sentence ends where the text does."""
+    return _SENTENCE_END.search(text) is not None
+
+
+def first_function_word(line: str) -> str | None:
+    """The first word of a line, if it is one that has a capital only where a sentence begins."""
+    match = re.match(r"[\"“‘'(]*([^\W\d_]+)", line)
+    is_one = match is not None and match.group(1).lower() in _ENGLISH["function_words"]
+    return match.group(1) if match is not None and is_one else None
+
+
+def label_of(line: str) -> str | None:
+    """What stands before a colon at the head of a line, case-folded, if it may be a name."""
+    match = LABEL.match(re.sub(r"^[-–—―>\s]+", "", line))
+    if match is None:
+        return None
+    label = match.group(1).casefold()
+    has_letters = any(character.isalpha() for character in label)
+    is_said = label.split()[0].strip(".'’") in _ENGLISH["said_before_colon"]
+    return label if has_letters and not is_said else None
+
+
+def find_label(line: str, style: FileStyle, may_open: bool) -> str | None:
+    """The speaker label at the head of a line, with its colon, or None.
+
+    Args:
+        line: A line without dash or arrows.
+        style: How its file is written.
+        may_open: Whether the sentence before has come to its end.
+    """
+    match, folded = LABEL.match(line), label_of(line)
+    if match is None or folded is None:
+        return None
+    name, label = match.group(1), match.group()
+    in_capitals = not style.all_capitals and _is_capital_name(name)
+    if label[-1] in ":：" and len(label) < len(line) and not in_capitals:
+        return None  # `Re:Zero`: only labels in capitals go without a space
+    if in_capitals:
+        return label
+    if not may_open or not (style.all_capitals or _is_capitalised(name)):
+        return None
+    words = {word.strip(".'’") for word in folded.split()}
+    has_title = folded.split()[0].strip(".") in _ENGLISH["titles"]
+    if folded in style.labels or has_title or words & _ENGLISH["roles"]:
+        return label
+    speech = line[len(label) :].lstrip("\"“‘'.…-–—([¿¡♪ ")
+    begins_anew = not speech[:1].islower() and not style.all_capitals
+    return label if style.labelled and begins_anew and speech else None
+
+
+def is_name_like(text: str) -> bool:
+    """Whether a note in brackets is a name: `[MAN]`, `[Mrs. Smith]`, but not `[door slams]`."""
+    return _NAME.match(text) is not None and _is_capitalised(text)
+
+
+def _is_capital_name(name: str) -> bool:
+    """Whether a name is in capitals: `JOHN`, `MAN 2`, `DR. O'HARA`, and `McCOY` too."""
+    letters = [character for character in name if character.isalpha()]
+    if len(letters) < 2 or not _NAME.match(name):
+        return False
+    # Not all of them, for `McCOY` and `MacDONALD`.
+    return sum(character.isupper() for character in letters) > 0.7 * len(letters)
+
+
+def _is_capitalised(name: str) -> bool:
+    """Whether each word may be part of a name: `Mrs. Smith`, `Man on TV`, `Lord of the Manor`."""
+    words = name.split()
+    return len(words) <= _MOST_NAME_WORDS and all(
+        not word[0].islower() or (position > 0 and word in _ENGLISH["name_particles"])
+        for position, word in enumerate(words)
+    )
