@@ -117,7 +117,7 @@ def test_vectors_that_cannot_be_used(encoder, vectors, tmp_path, rng):
     strangers = write_vectors(tmp_path / "strangers.txt", [f"xyz{k}" for k in range(50)], rng)
     assert_one_line(run("vocabulary", encoder, missing, *out), "missing.txt: ")
     assert_one_line(run("vocabulary", encoder, text, *out), "text.txt: holds no word vectors")
-    assert_one_line(run("vocabulary", encoder, cut, *out), "cut.txt:33: ", "fetch it again")
+    assert_one_line(run("vocabulary", encoder, cut, *out), "cut.txt:33: ", "download it again")
     assert_one_line(run("vocabulary", encoder, strangers, *out), "shares 0 words")
     assert_one_line(run("vocabulary", encoder, tmp_path, *out))
     assert not (tmp_path / "new").exists()

@@ -1,6 +1,8 @@
-"""A sentence for a picture, as users run it: NumPy alone (train/captioner.py is the network).
+"""A sentence for a picture, as users run it: NumPy alone.
 
-The folder: `config.json`, `weights.safetensors`, `vocabulary.txt`, and `README.md`, the card.
+The network, an LSTM that sees the picture's features at every word, and its training are in
+train/captioner.py; here it writes by beam search. The folder: `weights.safetensors`,
+`vocabulary.txt`.
 """
 
 from __future__ import annotations
@@ -21,40 +23,40 @@ from folioreel.progress import Progress, ProgressCallback, ignore_progress
 FORMAT = ModelFormat(name="folioreel-captioner", version=1, what="captioner")
 WEIGHTS = "weights.safetensors"
 
-_APART = re.compile(r" ('(?:s|ll|re|ve|d|m)|n't)\b")
-_BATCH = 64
+# What the tokenizer splits off a word, to be joined to it again.
+_SPLIT_OFF = re.compile(r" ('(?:s|ll|re|ve|d|m)|n't)\b")
+_BATCH_SIZE = 64
+# Words after which a sentence is cut. Captions have ten or so, so that hardly one gets there.
 _LONGEST = 24
 Floats = NDArray[np.float32]
 
 
 def caption_tokens(text: str) -> list[str]:
-    """The words of a caption, as they are learned, written and compared: without punctuation."""
+    """The words of a caption for training, writing and comparing: without punctuation."""
     return [token for token in training_tokens(text) if any(map(str.isalnum, token))]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Caption:
-    """A sentence and how likely the captioner holds it.
-
-    The logarithm of its chance, divided by the number of its words to the power `length_power`.
-    """
+    """A sentence for a picture."""
 
     text: str
     score: float
+    """Its log-likelihood, divided by the number of its words to the power `length_power`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Captioner:
-    """All that is needed to write a sentence for a picture."""
+    """Writes sentences for pictures, given their features."""
 
     name: str
     features: tuple[str, ...]
-    """The kinds of frame features that it sees, one after the other."""
+    """The kinds of frame features that it takes, concatenated."""
     vocabulary: Vocabulary
     weights: dict[str, NDArray[Any]]
-    """By name; a table of bytes comes with `<name>.scales`, one for each row."""
+    """By name; a table of bytes has a scale for each row in `<name>.scales`."""
     beam: int
-    """Sentences that are followed side by side."""
+    """The beam's width: sentences that are followed side by side."""
     length_power: float
     """Likelihoods are divided by the number of words to this power: 0 favours short sentences."""
     training: dict[str, Any]
@@ -103,27 +105,27 @@ class Captioner:
     def caption(
         self, features: Floats, progress: ProgressCallback = ignore_progress
     ) -> list[Caption]:
-        """The likeliest sentence for each picture that the beam finds: (N, D) → N captions.
+        """The likeliest sentence that the beam finds for each picture: (N, D) → N captions.
 
         Raises:
-            ValueError: The features are of another length than those it was fitted to.
+            ValueError: The features are not as long as those it was trained on.
         """
         return [found[0] for found in self.captions(features, 1, progress)]
 
     def captions(
         self, features: Floats, count: int, progress: ProgressCallback = ignore_progress
     ) -> list[list[Caption]]:
-        """So many sentences for each picture, the likeliest first; fewer where no more are found.
+        """The `count` likeliest sentences for each picture; fewer where no more are found.
 
         Raises:
-            ValueError: The features are of another length than those it was fitted to.
+            ValueError: The features are not as long as those it was trained on.
         """
         units = self.weights["picture.weight"].shape[1]
         if features.ndim != 2 or features.shape[1] != units or count < 1:
-            raise ValueError(f"{self.name} takes {units} features a picture, and writes 1 or more")
+            raise ValueError(f"{self.name} takes {units} features per picture, and count from 1")
         found: list[list[Caption]] = []
-        for first in range(0, len(features), _BATCH):
-            batch = np.asarray(features[first : first + _BATCH], dtype=np.float32)
+        for first in range(0, len(features), _BATCH_SIZE):
+            batch = np.asarray(features[first : first + _BATCH_SIZE], dtype=np.float32)
             found += self._search(batch, count)
             progress(Progress(stage="writing captions", done=len(found), total=len(features)))
         return found
@@ -140,15 +142,16 @@ class Captioner:
         count, beam = len(features), max(self.beam, wanted)
         state = self._network.start(features).repeat(beam)
         words = np.full((count * beam, 1), END, dtype=np.int64)
-        # At first all beams are the same: one alone may go on.
+        # All beams of a picture start equal; only one may go on, or they would stay copies.
         scores = np.where(np.arange(count * beam) % beam == 0, 0.0, -np.inf)
         ended = [_Ended(wanted) for _ in range(count)]
         for length in range(1, _LONGEST + 1):
-            odds, state = self._network.step(state, words[:, -1])
-            odds[:, [PADDING, UNKNOWN]] = -np.inf
-            totals = (scores[:, None] + odds).reshape(count, -1)  # (N, beam · V)
+            likelihoods, state = self._network.step(state, words[:, -1])  # (N · beam, V)
+            likelihoods[:, [PADDING, UNKNOWN]] = -np.inf
+            totals = (scores[:, None] + likelihoods).reshape(count, -1)  # (N, beam · V)
+            # Twice the beam: should every one of them end here, as many others go on.
             chosen = _largest(totals, 2 * beam)
-            rows, ids = chosen // odds.shape[1], chosen % odds.shape[1]
+            rows, ids = np.divmod(chosen, likelihoods.shape[1])
             rows += np.arange(count)[:, None] * beam
             values = np.take_along_axis(totals, chosen, axis=1)
             keep = np.zeros((count, beam), dtype=np.int64)
@@ -164,23 +167,19 @@ class Captioner:
             hope = values[:, 0] / _LONGEST**self.length_power
             if all(bound <= done.worst for bound, done in zip(hope, ended, strict=True)):
                 break
-        for picture, done in enumerate(ended):
-            if not done.found:  # nothing has ended: the best so far is cut
-                first = picture * beam
-                done.add(scores[first] / _LONGEST**self.length_power, words[first])
-        return [
-            [Caption(text=self._sentence(ids[1:]), score=score) for score, ids in done.found]
-            for done in ended
-        ]
+        for done, score, ids in zip(ended, scores[::beam], words[::beam], strict=True):
+            if not done.found:  # no sentence has ended: cut the best
+                done.add(score / _LONGEST**self.length_power, ids)
+        return [[self._caption(*found) for found in done.found] for done in ended]
 
-    def _sentence(self, ids: NDArray[np.int64]) -> str:
-        """Words as a sentence is written."""
-        text = _APART.sub(r"\1", self.vocabulary.decode(ids.tolist()))
-        return f"{text[:1].upper()}{text[1:]}." if text else ""
+    def _caption(self, score: float, ids: NDArray[np.int64]) -> Caption:
+        """Words as a sentence; the first id is what all sentences start from."""
+        text = _SPLIT_OFF.sub(r"\1", self.vocabulary.decode(ids[1:].tolist()))
+        return Caption(text=f"{text[:1].upper()}{text[1:]}." if text else "", score=score)
 
 
 class _Ended:
-    """The best sentences of one picture that have come to their end, the best first."""
+    """The best finished sentences of one picture, the best first."""
 
     def __init__(self, wanted: int) -> None:
         self.found: list[tuple[float, NDArray[np.int64]]] = []
@@ -195,25 +194,25 @@ class _Ended:
 
     @property
     def worst(self) -> float:
-        """What a sentence must be above to be kept."""
+        """The score that a sentence must be above to be kept."""
         return self.found[-1][0] if len(self.found) == self._wanted else -np.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _State:
-    """Where the writing of some sentences stands."""
+    """The state of the network after the words so far, for some sentences."""
 
     seen: Floats
-    """What is kept of the picture: (B, units)."""
+    """The picture, as the network sees it: (B, units)."""
     state: Floats
     cell: Floats
 
     def take(self, rows: NDArray[np.int64]) -> _State:
-        """Some of the sentences, in another order."""
+        """The state for some of the sentences, in any order."""
         return _State(seen=self.seen[rows], state=self.state[rows], cell=self.cell[rows])
 
     def repeat(self, count: int) -> _State:
-        """Each sentence so many times."""
+        """Each sentence `count` times."""
         return self.take(np.repeat(np.arange(len(self.state)), count))
 
 
@@ -224,13 +223,13 @@ class _Network:
         self._weights = weights
 
     def start(self, features: Floats) -> _State:
-        """Before the first word: (B, D)."""
+        """The state before the first word, by the features: (B, D)."""
         seen = np.maximum(self._linear("picture", np.sqrt(np.maximum(features, 0))), 0)
         state, cell = np.split(np.tanh(self._linear("first", seen)), 2, axis=1)
         return _State(seen=seen, state=state, cell=cell)
 
     def step(self, before: _State, ids: NDArray[np.int64]) -> tuple[Floats, _State]:
-        """The log-likelihood of each next word after those before: (B,) → (B, V)."""
+        """The log-likelihood of each next word, given the last ones: (B,) → (B, V)."""
         weights = self._weights
         given = np.concatenate([weights["words.weight"][ids], before.seen], axis=1)
         gates = given @ weights["lstm.weight_ih_l0"].T + weights["lstm.bias_ih_l0"]
@@ -239,10 +238,10 @@ class _Network:
         cell = _sigmoid(f) * before.cell + _sigmoid(i) * np.tanh(a)
         state = _sigmoid(o) * np.tanh(cell)
         narrow = self._linear("narrow", np.concatenate([state, before.seen], axis=1))
-        odds = narrow @ weights["words.weight"].T + weights["bias"]
-        odds -= odds.max(axis=1, keepdims=True)
-        odds -= np.log(np.exp(odds).sum(axis=1, keepdims=True))
-        return odds, _State(seen=before.seen, state=state, cell=cell)
+        logits = narrow @ weights["words.weight"].T + weights["bias"]
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return logits, _State(seen=before.seen, state=state, cell=cell)
 
     def _linear(self, name: str, values: Floats) -> Floats:
         found: Floats = values @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
@@ -250,10 +249,10 @@ class _Network:
 
 
 def _largest(values: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """The places of the largest values of each row, the largest first."""
+    """The columns of the largest values of each row, the largest first."""
     if count < values.shape[1]:
         places = np.argpartition(-values, count - 1, axis=1)[:, :count]
-        places.sort(axis=1)  # of equal ones the first comes first
+        places.sort(axis=1)  # so that among equal values the first comes first
     else:
         places = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     order = np.argsort(-np.take_along_axis(values, places, axis=1), axis=1, kind="stable")

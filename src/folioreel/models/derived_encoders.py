@@ -25,34 +25,33 @@ from folioreel.models.word_vectors import WordVector, WordVectors, open_word_vec
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 _BLOCK = 4096
-"""Words that are mapped at a time."""
+"""Words that are mapped at a time: a file may have millions, and is never held whole."""
 _HELD_OUT = 10
-"""One shared word in so many is kept from the fit that is judged."""
+"""One shared word in ten is held out from the fit that is reported on."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expansion:
-    """A model with more words, and how that went."""
+    """A model with more words, and how well the map fits."""
 
     model: EncoderModel
     known: int
-    """Words that both knew, on which the map was fitted."""
+    """Words in both vocabularies, on which the map was fitted."""
     added: int
-    """Words that the model did not know and now does."""
     cosine: float
-    """Mean cosine of mapped and true vectors, the parts' joined, on a held-out tenth of those."""
+    """Mean cosine of mapped and true vectors, over a held-out tenth of the known words."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Survey:
-    """What a first reading finds."""
+    """What the first reading finds."""
 
     shared: NDArray[np.int64]
-    """The model's ids of the words that both know: (N,)."""
+    """The model's ids of the words in both vocabularies: (N,)."""
     vectors: NDArray[np.float32]
     """Their vectors in the other space: (N, other units)."""
     new: dict[str, int]
-    """Each word to add → the entry that its vector is taken from."""
+    """Each word to add → the number of the entry that its vector is taken from."""
     read: int
     """How many entries there are."""
 
@@ -65,14 +64,12 @@ def expand_vocabulary(
 ) -> Expansion:
     """Give a model the words of a file of word vectors.
 
-    The file is read twice. What is held beside the new model is bounded by the model's own
-    vocabulary: the vectors of the words that both know.
+    The file is read twice, and only the vectors of the words that both know are held in memory.
 
     Args:
         model: The model; it is left as it is.
-        vectors: A file of word vectors, or the words with their vectors, to go through twice.
-        limit: At most how many words are added: the first ones, which in most files are the most
-            frequent.
+        vectors: A file of word vectors, or the words with their vectors.
+        limit: The most words to add: the first ones, which in most files are the most frequent.
         progress: Told how many words were read, in each of the two readings.
 
     Raises:
@@ -81,10 +78,11 @@ def expand_vocabulary(
     source = vectors if isinstance(vectors, Path) else None
     entries = open_word_vectors(vectors) if isinstance(vectors, Path) else vectors
     if isinstance(entries, Iterator):
-        raise ValueError("the vectors are gone through twice: give a list or a path")
-    promised = entries.promised if isinstance(entries, WordVectors) else None
-    first_reading = _told(entries, "finding shared words", promised or 0, progress)
+        raise ValueError("the vectors are read twice: give a list or a path")
+    promised = (entries.promised if isinstance(entries, WordVectors) else None) or 0
+    first_reading = _tell_progress(entries, "finding shared words", promised, progress)
     survey = _survey(model.vocabulary, first_reading, limit)
+    # Each column of the regression has `other units + 1` unknowns: below that it fits anything.
     needed = math.ceil((survey.vectors.shape[1] + 1) * _HELD_OUT / (_HELD_OUT - 1))
     if len(survey.shared) <= needed:
         raise InputError(
@@ -94,13 +92,10 @@ def expand_vocabulary(
         )
     truth = np.concatenate([_rows(part)[survey.shared] for part in model.parts], axis=1)
     cosine = _held_out_cosine(survey.vectors, truth)
-    # One solution for all parts: its columns belong to them in turn.
-    ends = np.cumsum([part.word_units for part in model.parts])[:-1]
-    maps = np.split(_fit(survey.vectors, truth), ends, axis=1)
-    second_reading = _told(entries, "adding words", survey.read, progress)
-    parts = _with_new_rows(model.parts, maps, _chosen(second_reading, survey.new))
+    second_reading = _tell_progress(entries, "adding words", survey.read, progress)
+    blocks = _select(second_reading, survey.new)
+    parts = _with_new_rows(model.parts, _fit(survey.vectors, truth), blocks, len(survey.new))
     known, added = len(survey.shared), len(survey.new)
-    note = {"known": known, "added": added, "held_out_cosine": round(cosine, 4)}
     expanded = replace(
         model,
         vocabulary=Vocabulary(
@@ -108,14 +103,20 @@ def expand_vocabulary(
             counts=(*model.vocabulary.counts, *[0] * added),
         ),
         parts=parts,
-        training={**model.training, "expansion": note},
-        card=f"{model.card.rstrip()}\n\n{_card(note)}\n",
+        training={
+            **model.training,
+            "expansion": {"known": known, "added": added, "held_out_cosine": round(cosine, 4)},
+        },
+        card=f"{model.card.rstrip()}\n\nIts vocabulary was expanded by {added} words: a linear map,"
+        f" fitted on {known} words that both knew, brought them from other word vectors. On a"
+        f" held-out tenth the mapped vectors have a mean cosine of {round(cosine, 4)} with the true"
+        " ones.\n",
     )
     return Expansion(model=expanded, known=known, added=added, cosine=cosine)
 
 
 def _survey(vocabulary: Vocabulary, entries: Iterable[WordVector], limit: int | None) -> _Survey:
-    """Gather the shared words' vectors, and where those of the new words stand."""
+    """Gather the shared words' vectors, and where those of the new words are."""
     ids = vocabulary.ids
     shared: dict[int, NDArray[np.float32]] = {}
     new: dict[str, int] = {}
@@ -128,24 +129,25 @@ def _survey(vocabulary: Vocabulary, entries: Iterable[WordVector], limit: int | 
         if (known := ids.get(word)) is not None:
             if exact and known >= len(SPECIAL_TOKENS):
                 shared.setdefault(known, vector)
-        elif word in new:
-            if exact and word not in lower:
-                new[word] = number
-                lower.add(word)
-        elif (limit is None or len(new) < limit) and training_tokens(word) == [word]:
-            new[word] = number
-            if exact:
-                lower.add(word)
+            continue
+        if word not in new:
+            # Only what the tokenizer leaves in one piece can ever be looked up.
+            if (limit is not None and len(new) >= limit) or training_tokens(word) != [word]:
+                continue
+        elif not exact or word in lower:
+            continue
+        new[word] = number
+        if exact:
+            lower.add(word)
     units = len(next(iter(shared.values()))) if shared else 0
     gathered = np.array(list(shared.values()), dtype=np.float32).reshape(len(shared), units)
     ids_shared = np.array(list(shared), dtype=np.int64)
     return _Survey(shared=ids_shared, vectors=gathered, new=new, read=number + 1)
 
 
-def _told(
+def _tell_progress(
     entries: Iterable[WordVector], stage: str, total: int, progress: ProgressCallback
 ) -> Iterator[WordVector]:
-    """The entries, while progress is told of them now and then."""
     done = 0
     for done, entry in enumerate(entries, 1):
         if done % _BLOCK == 0:
@@ -154,10 +156,12 @@ def _told(
     progress(Progress(stage=stage, done=done, total=done))
 
 
-def _chosen(
-    entries: Iterable[WordVector], new: dict[str, int]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """The vectors of the new words in blocks, each with its places among the new words."""
+Block = tuple[list[int], NDArray[np.float32]]
+"""Places among the new words, and the vectors for them."""
+
+
+def _select(entries: Iterable[WordVector], new: dict[str, int]) -> Iterator[Block]:
+    """The vectors of the new words, a block at a time."""
     place_of = {number: place for place, number in enumerate(new.values())}
     places: list[int] = []
     block: list[NDArray[np.float32]] = []
@@ -166,35 +170,31 @@ def _chosen(
             places.append(place)
             block.append(vector)
         if len(block) == _BLOCK:
-            yield np.array(places), np.stack(block)
+            yield places, np.stack(block)
             places, block = [], []
     if block:
-        yield np.array(places), np.stack(block)
+        yield places, np.stack(block)
 
 
 def _with_new_rows(
-    parts: tuple[EncoderPart, ...],
-    maps: list[NDArray[np.float64]],
-    chosen: Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]],
+    parts: Sequence[EncoderPart],
+    solution: NDArray[np.float64],
+    blocks: Iterator[Block],
+    added: int,
 ) -> tuple[EncoderPart, ...]:
-    # Blocks come in the order of the entries, which is nearly that of the places, but not quite.
-    order: list[NDArray[np.int64]] = []
-    words: list[list[NDArray[np.int8]]] = [[] for _ in parts]
-    scales: list[list[NDArray[np.float32]]] = [[] for _ in parts]
-    for places, vectors in chosen:
-        order.append(places)
+    """The parts with a row for each new word; the solution's columns are theirs in turn."""
+    ends = np.cumsum([part.word_units for part in parts])[:-1]
+    maps = np.split(solution, ends, axis=1)
+    words = [np.zeros((added, part.word_units), dtype=np.int8) for part in parts]
+    scales = [np.zeros(added, dtype=np.float32) for _ in parts]
+    for places, vectors in blocks:
         for k, map_ in enumerate(maps):
-            rows, row_scales = quantize_rows(_apply(map_, vectors))
-            words[k].append(rows)
-            scales[k].append(row_scales)
-    if not order:
-        return parts
-    sorting = np.argsort(np.concatenate(order))
+            words[k][places], scales[k][places] = quantize_rows(_apply(map_, vectors))
     return tuple(
         replace(
             part,
-            words=np.concatenate([part.words, np.concatenate(words[k])[sorting]]),
-            scales=np.concatenate([part.scales, np.concatenate(scales[k])[sorting]]),
+            words=np.concatenate([part.words, words[k]]),
+            scales=np.concatenate([part.scales, scales[k]]),
         )
         for k, part in enumerate(parts)
     )
@@ -227,24 +227,11 @@ def _rows(part: EncoderPart) -> NDArray[np.float32]:
     return part.words.astype(np.float32) * part.scales[:, None]
 
 
-def _card(note: dict[str, float]) -> str:
-    return (
-        f"Its vocabulary was expanded by {note['added']} words: a linear map, fitted on "
-        f"{note['known']} words that both knew, brought them from other word vectors. On a "
-        f"held-out tenth the mapped vectors have a mean cosine of {note['held_out_cosine']} "
-        "with the true ones."
-    )
-
-
 def combine_encoders(models: Sequence[EncoderModel], name: str) -> EncoderModel:
-    """One encoder that concatenates the vectors of several: uni- and bi-skip give combine-skip.
-
-    Args:
-        models: Encoders with one vocabulary, in the order of their vectors.
-        name: The name of the new encoder.
+    """One encoder that concatenates the vectors of several, in their order.
 
     Raises:
-        ConfigError: They cut or read sentences differently, or two have a part of the same name.
+        ConfigError: They do not read sentences alike, or two have a part of the same name.
     """
     if len(models) < 2:
         raise ValueError("it takes two encoders or more to combine")
@@ -267,17 +254,14 @@ def combine_encoders(models: Sequence[EncoderModel], name: str) -> EncoderModel:
     twice = next((part for part in names if names.count(part) > 1), None)
     if twice is not None:
         raise ConfigError(f"two of the encoders have a part {twice}; combine different ones")
-    # Parts of one built-in model come with one card and one account of their training.
+    *others, last = (model.name for model in models)
+    title = f"# {name}\n\nThe vectors of {', '.join(others)} and {last}, joined."
+    # Parts of one shipped model have the same card.
     cards = dict.fromkeys(model.card.strip() for model in models)
     return replace(
         first,
         name=name,
         parts=parts,
         training={"combined": [{"name": m.name, "training": m.training} for m in models]},
-        card="\n\n".join([f"# {name}\n\nThe vectors of {_listed(models)}, joined.", *cards]) + "\n",
+        card="\n\n".join([title, *cards]) + "\n",
     )
-
-
-def _listed(models: Sequence[EncoderModel]) -> str:
-    names = [model.name for model in models]
-    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,12 +1,12 @@
 """Clips and sentences in one space, as users run it: NumPy and ONNX Runtime (paper, section 4.2).
 
-An embedding has one or more parts, each a reader of sentences with a linear map of clips. A vector
-is the parts' unit vectors one after the other, scaled to unit length, so that the product of two
-vectors is the mean of the parts' scores.
+An embedding has one or more parts, each a sentence reader with a linear map of clips. A vector is
+the parts' unit vectors, concatenated and scaled to unit length, so that the product of two vectors
+is the mean of the parts' scores. The networks and their training are in train/visual_semantic.py.
 
-The folder: `config.json`; `<part>.onnx`, the readers; `clips.safetensors`, the maps; `README.md`.
-Word vectors are those of a sentence encoder of the package, which is named, or else lie here too
-as `words.safetensors` and `vocabulary.txt`.
+The folder: `<part>.onnx`, the readers; `clips.safetensors`, the maps. The word vectors are those of
+a shipped sentence encoder, whose name is given, or lie here too (`words.safetensors` and
+`vocabulary.txt`).
 """
 
 from __future__ import annotations
@@ -22,19 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ModelFolderError
-from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFolder, ModelFormat, load_once
+from folioreel.models.folders import Content, ModelFormat, load_once
 from folioreel.models.onnx_graphs import unit_rows
-from folioreel.models.word_encoder import (
-    WORDS,
-    EncoderModel,
-    EncoderPart,
-    WordEncoder,
-    word_tables,
-)
+from folioreel.models.word_encoder import EncoderModel, EncoderPart, WordEncoder, read_encoder
 from folioreel.progress import ProgressCallback, ignore_progress
 
 FORMAT = ModelFormat(name="folioreel-visual-semantic", version=1, what="visual-semantic embedding")
 CLIPS = "clips.safetensors"
+_ARRAYS = ("weight", "scales", "bias")  # of a ClipMap, as they are stored
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,16 +61,16 @@ class VisualSemantic:
 
     name: str
     features: str
-    """The kind of frame features that it was fitted to, such as `visual` or `scene`."""
+    """The kind of frame features that it was trained on, such as `visual` or `scene`."""
     sentences: EncoderModel
-    """The readers, one part each; their vectors are brought to length 1 and joined."""
+    """The sentence readers, one part each; their vectors are of unit length."""
     clips: tuple[ClipMap, ...]
     """The map that belongs to each part."""
     words_of: str | None
-    """The encoder of the package whose word vectors it reads with; None: its own."""
+    """The shipped encoder whose word vectors it reads with; None: its own."""
 
     def __post_init__(self) -> None:
-        """Refuse parts without a map."""
+        """Check that readers and maps fit together."""
         if len(self.clips) != len(self.sentences.parts) or not self.sentences.normalize:
             raise ValueError("each reader needs its map of clips, and unit vectors")
         if len({clip_map.weight.shape[1] for clip_map in self.clips}) != 1:
@@ -96,22 +91,22 @@ class VisualSemantic:
         Raises:
             ModelFolderError: The path is taken, or cannot be written.
         """
-        sentences, words_of = self.sentences, self.words_of
+        sentences = self.sentences
         pairs = list(zip(sentences.parts, self.clips, strict=True))
-        clips: dict[str, NDArray[Any]] = {}
-        for part, clip_map in pairs:
-            for field in ("weight", "scales", "bias"):
-                clips[f"{part.name}.{field}"] = getattr(clip_map, field)
-        files: dict[str, Content] = {f"{part.name}.onnx": part.graph for part in sentences.parts}
-        files |= {CLIPS: clips, CARD: sentences.card}
-        if words_of is None:
-            files |= {WORDS: word_tables(sentences.parts), VOCABULARY: sentences.vocabulary}
+        clips: dict[str, NDArray[Any]] = {
+            f"{part.name}.{field}": getattr(clip_map, field)
+            for part, clip_map in pairs
+            for field in _ARRAYS
+        }
+        files: dict[str, Content] = {**sentences.files(), CLIPS: clips}
+        if self.words_of is None:
+            files |= sentences.word_files()
         config = {
             "name": self.name,
             "features": self.features,
             "parts": [{"name": part.name, "root": clip_map.root} for part, clip_map in pairs],
-            "words_of": words_of,
-            "words_sha256": _words_hash(sentences.parts[0]) if words_of else None,
+            "words_of": self.words_of,
+            "words_sha256": _words_hash(sentences.parts[0]) if self.words_of else None,
             "longest": sentences.longest,
             "back_off": sentences.back_off,
             "training": sentences.training,
@@ -130,46 +125,52 @@ class VisualSemantic:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that the vectors of sentences depend on, beside the text."""
+        """A hash of all that the vectors of sentences depend on besides the text."""
         return self._reader.fingerprint
 
     def embed_clips(self, features: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
         """The vectors of clips by their features: (N, D) → (N, units), of unit length.
 
         Raises:
-            ValueError: The features are of another length than those it was fitted to.
+            ValueError: The features are not as long as those it was trained on.
         """
         if features.ndim != 2 or features.shape[1] != self.feature_units:
-            raise ValueError(f"{self.name} takes {self.feature_units} features a clip")
+            raise ValueError(f"{self.name} takes {self.feature_units} features per clip")
         values = features.astype(np.float32, copy=False)
-        return self._joined([clip_map(values) for clip_map in self.clips])
+        joined: NDArray[np.float32] = np.concatenate([to(values) for to in self.clips], axis=1)
+        joined /= self._length
+        return joined
 
     def embed_sentences(
         self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
         """The vectors of sentences: (N, units), of unit length; zeros for one without words."""
-        found: NDArray[np.float32] = self._reader.encode(texts, progress)
-        found /= np.float32(np.sqrt(len(self.clips)))
-        return found
+        return self._reader.encode(texts, progress) / self._length
+
+    @property
+    def _length(self) -> np.float32:
+        """The length of as many unit vectors as there are parts, concatenated."""
+        return np.float32(np.sqrt(len(self.clips)))
 
     @cached_property
     def _reader(self) -> WordEncoder:
         return WordEncoder(self.sentences)
 
-    def _joined(self, parts: list[NDArray[np.float32]]) -> NDArray[np.float32]:
-        return np.concatenate(parts, axis=1) / np.float32(np.sqrt(len(parts)))
-
 
 @load_once
 def _load_embedding(path: Path) -> VisualSemantic:
     with FORMAT.open(path) as folder:
-        config = folder.config
-        clips = folder.arrays(CLIPS)
+        config, clips = folder.config, folder.arrays(CLIPS)
+        words_of = config["words_of"]
+        encoder = None if words_of is None else EncoderModel.load(str(words_of))
+        if encoder is not None and _words_hash(encoder.parts[0]) != config["words_sha256"]:
+            raise ModelFolderError(
+                f"{path}: was trained with other word vectors than {words_of} has in this"
+                " folioreel; train it again"
+            )
         maps = tuple(
             ClipMap(
-                weight=clips[f"{part['name']}.weight"],
-                scales=clips[f"{part['name']}.scales"],
-                bias=clips[f"{part['name']}.bias"],
+                **{field: clips[f"{part['name']}.{field}"] for field in _ARRAYS},
                 root=bool(part["root"]),
             )
             for part in config["parts"]
@@ -177,42 +178,10 @@ def _load_embedding(path: Path) -> VisualSemantic:
         return VisualSemantic(
             name=str(config["name"]),
             features=str(config["features"]),
-            sentences=_read_sentences(folder),
+            sentences=read_encoder(folder, normalize=True, words_of=encoder),
             clips=maps,
-            words_of=config["words_of"],
+            words_of=words_of,
         )
-
-
-def _read_sentences(folder: ModelFolder) -> EncoderModel:
-    """The sentence readers, with word vectors of their own or those of a shipped encoder."""
-    config = folder.config
-    names = [str(part["name"]) for part in config["parts"]]
-    words_of = config["words_of"]
-    if words_of is None:
-        vocabulary, tables = folder.vocabulary(), folder.arrays(WORDS)
-        words = [(tables[f"{name}.words"], tables[f"{name}.scales"]) for name in names]
-    else:
-        encoder = EncoderModel.load(str(words_of))
-        if _words_hash(encoder.parts[0]) != config["words_sha256"]:
-            raise ModelFolderError(
-                f"{folder.path}: was trained with other word vectors than {words_of} has in this"
-                " folioreel; train it again"
-            )
-        vocabulary = encoder.vocabulary
-        words = [(encoder.parts[0].words, encoder.parts[0].scales)] * len(names)
-    return EncoderModel(
-        name=str(config["name"]),
-        vocabulary=vocabulary,
-        parts=tuple(
-            EncoderPart(name=name, graph=folder.read(f"{name}.onnx"), words=table, scales=scales)
-            for name, (table, scales) in zip(names, words, strict=True)
-        ),
-        longest=int(config["longest"]),
-        normalize=True,
-        back_off=bool(config["back_off"]),
-        training=dict(config["training"]),
-        card=folder.card,
-    )
 
 
 def _words_hash(part: EncoderPart) -> str:

@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 
 from folioreel import __version__
 from folioreel.errors import ModelFolderError
-from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFormat, load_once
+from folioreel.models.folders import (
+    CARD,
+    VOCABULARY,
+    Content,
+    ModelFolder,
+    ModelFormat,
+    load_once,
+)
 from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_rows
 from folioreel.models.vocabulary import PADDING, UNKNOWN, Vocabulary, known_tokens, training_tokens
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -125,49 +132,53 @@ class EncoderModel:
             ],
             "training": self.training,
         }
-        files: dict[str, Content] = {
-            **{f"{part.name}.onnx": part.graph for part in self.parts},
-            WORDS: word_tables(self.parts),
-            VOCABULARY: self.vocabulary,
-            CARD: self.card,
-        }
-        FORMAT.save(folder, config, files, replace=replace)
+        FORMAT.save(folder, config, {**self.files(), **self.word_files()}, replace=replace)
+
+    def files(self) -> dict[str, Content]:
+        """The graphs and the card, as they are stored."""
+        return {**{f"{part.name}.onnx": part.graph for part in self.parts}, CARD: self.card}
+
+    def word_files(self) -> dict[str, Content]:
+        """The vocabulary and the word vectors, as they are stored."""
+        tables: dict[str, NDArray[Any]] = {}
+        for part in self.parts:
+            tables |= {f"{part.name}.words": part.words, f"{part.name}.scales": part.scales}
+        return {WORDS: tables, VOCABULARY: self.vocabulary}
 
 
 @load_once
 def _load_model(path: Path) -> EncoderModel:
     with FORMAT.open(path) as folder:
-        config = folder.config
-        names = [str(part["name"]) for part in config["parts"]]
-        if not all(map(_PART_NAME.fullmatch, names)):
-            raise ValueError(f"parts are called {', '.join(names)}")
-        tables = folder.arrays(WORDS)
-        return EncoderModel(
-            name=str(config["name"]),
-            vocabulary=folder.vocabulary(),
-            parts=tuple(
-                EncoderPart(
-                    name=name,
-                    graph=folder.read(f"{name}.onnx"),
-                    words=tables[f"{name}.words"],
-                    scales=tables[f"{name}.scales"],
-                )
-                for name in names
-            ),
-            longest=int(config["longest"]),
-            normalize=bool(config["normalize"]),
-            back_off=bool(config["back_off"]),
-            training=dict(config["training"]),
-            card=folder.card,
-        )
+        return read_encoder(folder, normalize=bool(folder.config["normalize"]))
 
 
-def word_tables(parts: Iterable[EncoderPart]) -> dict[str, NDArray[Any]]:
-    """The word vectors of some parts, as they are stored."""
-    tables: dict[str, NDArray[Any]] = {}
-    for part in parts:
-        tables |= {f"{part.name}.words": part.words, f"{part.name}.scales": part.scales}
-    return tables
+def read_encoder(
+    folder: ModelFolder, *, normalize: bool, words_of: EncoderModel | None = None
+) -> EncoderModel:
+    """The encoder in an open folder, with its own word vectors or those of another encoder."""
+    config = folder.config
+    names = [str(part["name"]) for part in config["parts"]]
+    if not all(map(_PART_NAME.fullmatch, names)):
+        raise ValueError(f"parts are called {', '.join(names)}")
+    if words_of is None:
+        vocabulary, tables = folder.vocabulary(), folder.arrays(WORDS)
+        words = [(tables[f"{name}.words"], tables[f"{name}.scales"]) for name in names]
+    else:
+        vocabulary, shared = words_of.vocabulary, words_of.parts[0]
+        words = [(shared.words, shared.scales)] * len(names)
+    return EncoderModel(
+        name=str(config["name"]),
+        vocabulary=vocabulary,
+        parts=tuple(
+            EncoderPart(name=name, graph=folder.read(f"{name}.onnx"), words=table, scales=scales)
+            for name, (table, scales) in zip(names, words, strict=True)
+        ),
+        longest=int(config["longest"]),
+        normalize=normalize,
+        back_off=bool(config["back_off"]),
+        training=dict(config["training"]),
+        card=folder.card,
+    )
 
 
 class WordEncoder:

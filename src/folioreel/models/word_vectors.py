@@ -1,10 +1,10 @@
-"""Word vectors that others have trained, read as a stream: word2vec's two forms, and GloVe's.
+"""Word vectors that others have trained, read as a stream: word2vec's two formats, and GloVe's.
 
-    word2vec binary   "words units\\n", then a word, a blank and its float32 values, one by one
+    word2vec binary   "words units\\n", then a word, a space and its float32 values, one by one
     word2vec text     "words units\\n", then a word and its values on each line (fastText too)
-    GloVe text        the lines alone; words may hold blanks
+    GloVe text        the lines alone; words may hold spaces
 
-Each may be packed with gzip. Which it is, is found by looking and not by the name.
+Each may be compressed with gzip. The format is told by the content, not by the file's name.
 """
 
 from __future__ import annotations
@@ -29,32 +29,33 @@ WordVector = tuple[str, NDArray[np.float32]]
 
 _logger = logging.getLogger(__name__)
 _HEADER = re.compile(rb"(\d{1,12}) (\d{1,5})[ \r]*\n")
-_GLANCE = 1 << 20
-"""Bytes that are looked at to tell the form."""
-_GLANCED_LINES = 100
+_CHUNK = 1 << 20
+"""Bytes that are read at a time; the format is told from the first of them."""
+_SAMPLED_LINES = 100
 _LONGEST_WORD = 10_000
-"""Bytes after which a word of a binary file must have ended."""
+"""Bytes after which a word of a binary file must have ended; in a damaged one it never does."""
 _FEW = 10
-"""Broken entries for which a file is not yet given up half-way."""
+"""Broken entries up to which a file is read to its end before it is judged."""
+_TOLERATED = 1 / 1000
+"""The fraction of broken entries up to which a file is used; more mean a damaged download."""
 
 
 @dataclass(kw_only=True)
 class WordVectors:
-    """A file of word vectors, which can be gone through again and again.
+    """A file of word vectors, which can be iterated over more than once.
 
-    Entries that are broken are left out and counted; where more than one in a thousand is, the
-    file is refused.
+    Broken entries are skipped and counted; a file with more than one in a thousand is refused.
     """
 
     path: Path
     form: Literal["binary", "text"]
     units: int
     promised: int | None
-    """How many words the first line speaks of; None where there is no such line."""
+    """The number of words in the header; None where there is no header."""
     broken: int = field(default=0, init=False)
-    """Entries of the last reading that were left out: too few values, or no numbers."""
+    """Entries that the last reading skipped: too few values, or not numbers."""
     undecodable: int = field(default=0, init=False)
-    """Words of the last reading that were left out as they are not written in UTF-8."""
+    """Words that the last reading skipped, as they are not in UTF-8."""
     _warned: bool = field(default=False, init=False, repr=False)
 
     def __iter__(self) -> Iterator[WordVector]:
@@ -64,19 +65,17 @@ class WordVectors:
             InputError: The file is cut short or damaged.
         """
         self.broken = self.undecodable = 0
-        with _reading(self.path) as file:
+        with _open(self.path) as file:
             if self.promised is not None:
                 next(_lines(file, self.path), b"")
             yield from self._binary(file) if self.form == "binary" else self._text(file)
         if (self.broken or self.undecodable) and not self._warned:
             self._warned = True  # once, though the file is read twice
             _logger.warning(
-                "%s: left out %d broken %s and %d %s not UTF-8",
+                "%s: skipped broken entries (%d) and words that are not UTF-8 (%d)",
                 self.path,
                 self.broken,
-                "entry" if self.broken == 1 else "entries",
                 self.undecodable,
-                "word that is" if self.undecodable == 1 else "words that are",
             )
 
     def _binary(self, file: BinaryIO) -> Iterator[WordVector]:
@@ -84,18 +83,17 @@ class WordVectors:
         size = 4 * self.units
         data, place, first_broken = b"", 0, None
         for number in range(1, self.promised + 1):
-            while (blank := data.find(b" ", place)) < 0 or len(data) < blank + 1 + size:
-                if (len(data) if blank < 0 else blank) - place > _LONGEST_WORD:
-                    raise InputError(f"is damaged at word {number}; fetch it again", self.path)
+            while (space := data.find(b" ", place)) < 0 or len(data) < space + 1 + size:
+                if (len(data) if space < 0 else space) - place > _LONGEST_WORD:
+                    raise self._error(f"is damaged at word {number}")
                 more = _read(file, self.path)
                 if not more:
-                    message = f"is cut short after {number - 1} of {self.promised} words"
-                    raise InputError(f"{message}; fetch it again", self.path)
+                    raise self._error(f"is cut short after {number - 1} of {self.promised} words")
                 data, place = data[place:] + more, 0
             # The original program ends each entry with a line feed, others do not.
-            name = data[place:blank].lstrip(b"\n")
-            place = blank + 1 + size
-            vector = np.frombuffer(data, "<f4", self.units, blank + 1).astype(np.float32)
+            name = data[place:space].lstrip(b"\n")
+            place = space + 1 + size
+            vector = np.frombuffer(data, "<f4", self.units, space + 1).astype(np.float32)
             if not name or not np.isfinite(vector).all():
                 first_broken = first_broken or number
                 self._count_broken(number, f"word {first_broken}", None)
@@ -116,8 +114,7 @@ class WordVectors:
         ends_broken = bool(line) and not line.endswith(b"\n") and _parse(line, self.units) is None
         if ends_broken or read < (self.promised or 0):
             of = f" of {self.promised}" if self.promised is not None else ""
-            message = f"is cut short after {read - ends_broken}{of} words; fetch it again"
-            raise InputError(message, self.path, read + before)
+            raise self._error(f"is cut short after {read - ends_broken}{of} words", read + before)
         self._judge(read, "this line", first_broken)
 
     def _decode(self, name: bytes) -> str | None:
@@ -128,52 +125,50 @@ class WordVectors:
             return None
 
     def _count_broken(self, read: int, where: str, line: int | None) -> None:
-        """Count one; give up half-way where there are many, rather than read gigabytes."""
+        """Count one; where there are many, give up at once rather than read gigabytes more."""
         self.broken += 1
         if self.broken > _FEW:
             self._judge(read, where, line)
 
     def _judge(self, read: int, where: str, line: int | None) -> None:
-        if self.broken > math.ceil(read / 1000):
-            message = f"is damaged: {self.broken} of {read} entries are broken, first {where}"
-            raise InputError(f"{message}; fetch it again", self.path, line)
+        if self.broken > math.ceil(read * _TOLERATED):
+            found = f"{self.broken} of {read} entries are broken, first {where}"
+            raise self._error(f"is damaged: {found}", line)
+
+    def _error(self, problem: str, line: int | None = None) -> InputError:
+        return InputError(f"{problem}; download it again", self.path, line)
 
 
 def open_word_vectors(path: Path) -> WordVectors:
-    """Find out how a file of word vectors is written.
+    """Find out the format of a file of word vectors.
 
     Raises:
-        InputError: The file is missing or cannot be unpacked.
+        InputError: The file is missing or cannot be decompressed.
         UnknownFormatError: It holds no word vectors.
     """
-    with _reading(path) as file:
-        glance = _read(file, path)
-    header = _HEADER.match(glance)
+    with _open(path) as file:
+        sample = _read(file, path)
+    header = _HEADER.match(sample)
     if header is not None:
         promised, units = int(header[1]), int(header[2])
-        rest = glance[header.end() :]
+        rest = sample[header.end() :]
         if promised and not rest:
-            raise InputError(f"is cut short after 0 of {promised} words; fetch it again", path)
+            raise InputError(f"is cut short after 0 of {promised} words; download it again", path)
         if units:
-            lines = rest.split(b"\n", _GLANCED_LINES)[:_GLANCED_LINES]
+            lines = rest.split(b"\n", _SAMPLED_LINES)[:_SAMPLED_LINES]
             text = promised == 0 or any(_parse(line, units) for line in lines)
             form: Literal["binary", "text"] = "text" if text else "binary"
             return WordVectors(path=path, form=form, units=units, promised=promised)
-    elif found := _glove_units(glance):
+    elif found := _glove_units(sample):
         return WordVectors(path=path, form="text", units=found, promised=None)
     raise UnknownFormatError(
-        "holds no word vectors; give word2vec's binary or text form, or GloVe's text", path
+        "holds no word vectors; give a word2vec file (binary or text) or a GloVe file", path
     )
 
 
-def read_word_vectors(path: Path) -> Iterator[WordVector]:
-    """Each word of a file with its vector; see `open_word_vectors` and `WordVectors`."""
-    return iter(open_word_vectors(path))
-
-
-def _glove_units(glance: bytes) -> int | None:
-    """How many values stand on a line; words may hold blanks, so most lines decide."""
-    lines = glance.split(b"\n", _GLANCED_LINES)
+def _glove_units(sample: bytes) -> int | None:
+    """How many values are on a line; words may hold spaces, so the majority decides."""
+    lines = sample.split(b"\n", _SAMPLED_LINES)
     whole = lines[:-1] if len(lines) > 1 else lines
     counts = Counter(len(line.rstrip(b" \r").split(b" ")) - 1 for line in whole if line)
     if not counts:
@@ -184,8 +179,8 @@ def _glove_units(glance: bytes) -> int | None:
 
 
 def _parse(line: bytes, units: int) -> tuple[bytes, NDArray[np.float32]] | None:
-    """The word and the values of a line, or None where they are not what they should be."""
-    # Split at blanks alone: words hold other white space, as no-break blanks.
+    """The word and the values of a line, or None where it is broken."""
+    # Split at spaces alone: words may hold other white space, such as no-break spaces.
     fields = line.rstrip(b" \r\n").rsplit(b" ", units)
     if len(fields) != units + 1 or not fields[0]:
         return None
@@ -193,12 +188,12 @@ def _parse(line: bytes, units: int) -> tuple[bytes, NDArray[np.float32]] | None:
         values = [float(value) for value in fields[1:]]
     except ValueError:
         return None
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and so not finite
         vector = np.array(values, dtype=np.float32)
     return (fields[0], vector) if np.isfinite(vector).all() else None
 
 
-def _reading(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     try:
         file = path.open("rb")
         packed = file.read(2) == b"\x1f\x8b"
@@ -213,9 +208,9 @@ def _reading(path: Path) -> BinaryIO:
 
 def _read(file: BinaryIO, path: Path) -> bytes:
     try:
-        return file.read(_GLANCE)
+        return file.read(_CHUNK)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot be unpacked ({error}); fetch it again", path) from error
+        raise InputError(f"cannot be unpacked ({error}); download it again", path) from error
 
 
 def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
@@ -223,4 +218,4 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
         for line in file:  # noqa: UP028 - `yield from` would close the file with this generator
             yield line
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot be unpacked ({error}); fetch it again", path) from error
+        raise InputError(f"cannot be unpacked ({error}); download it again", path) from error
