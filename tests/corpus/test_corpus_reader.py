@@ -2,14 +2,19 @@
 
 import gzip
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from made_books import make_novel, write_novels
 
 from folioreel.corpus.build import CorpusConfig, build_corpus
-from folioreel.corpus.reader import Corpus, open_corpus
+from folioreel.corpus.reader import BookText, Corpus, encode_text, open_corpus, read_text
 from folioreel.errors import InputError
+from folioreel.text import squeeze
+from folioreel.types import Book, Chapter, Paragraph, Sentence
 
 BOOK = """The Ferry
 
@@ -50,9 +55,9 @@ def test_books_in_order(corpus: Corpus) -> None:
 
 
 def test_sentences_in_order_with_their_place(corpus: Corpus) -> None:
-    sentences = list(corpus.sentences())
-    assert len(sentences) == corpus.sentence_count
-    first = [s for s in sentences if s.book.path == "ferry.txt"]
+    books = list(corpus.read_books())
+    assert sum(len(list(book.text.sentences())) for book in books) == corpus.sentence_count
+    (first,) = (list(b.text.sentences()) for b in books if b.record.path == "ferry.txt")
     assert [s.index for s in first] == [0, 1, 2, 3, 4]
     assert [s.chapter for s in first] == [0, 0, 0, 1, 1]
     assert [s.paragraph for s in first] == [0, 0, 1, 2, 2]
@@ -68,9 +73,15 @@ def test_passages(corpus: Corpus) -> None:
     assert [s.index for s in corpus.passage(ferry, 0).sentences] == [0, 1, 2]
     assert [s.index for s in corpus.passage(ferry, 4, around=9).sentences] == [0, 1, 2, 3, 4]
     assert corpus.passage(ferry, 4).chapter_title == "CHAPTER II"
+    assert (passage.sentence.index, passage.before + passage.sentence.text + passage.after) == (
+        2,
+        passage.text,
+    )
+    assert passage.before.endswith("year.\n")
+    assert passage.after.startswith("\nThe inspector")
     with pytest.raises(ValueError, match="sentence 5"):
         corpus.passage(ferry, 5)
-    with pytest.raises(InputError, match="holds no book"):
+    with pytest.raises(InputError, match="has no book 0123-txt"):
         corpus.passage("0123-txt", 0)
 
 
@@ -79,12 +90,12 @@ def test_few_books_stay_in_memory(tmp_path: Path) -> None:
     build_corpus(tmp_path / "library", tmp_path / "out", CorpusConfig(min_words=0, workers=1))
     corpus = open_corpus(tmp_path / "out")
     for book in corpus.books * 2:
-        assert corpus.passage(book.id, 0).book == book
-    assert len(corpus._at_hand) == 8
+        assert corpus.passage(book.id, 0).text.startswith(corpus.read(book).text.texts[0])
+    assert len(corpus._cache) == 8
 
 
 def test_a_folder_that_is_no_corpus(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no corpus"):
+    with pytest.raises(InputError, match="is not a corpus"):
         open_corpus(tmp_path)
     (tmp_path / "corpus.json").write_text('{"format": "another"}', encoding="utf-8")
     with pytest.raises(InputError, match="does not describe a corpus"):
@@ -95,7 +106,7 @@ def test_another_version(folder: Path) -> None:
     manifest = folder / "corpus.json"
     text = manifest.read_text(encoding="utf-8")
     manifest.write_text(text.replace('"version": 1', '"version": 2'), encoding="utf-8")
-    with pytest.raises(InputError, match="of version 2, and this folioreel reads version 1"):
+    with pytest.raises(InputError, match="has version 2, but this folioreel reads version 1"):
         open_corpus(folder)
 
 
@@ -138,7 +149,7 @@ def test_a_damaged_book(folder: Path, corpus: Corpus, change, message: str) -> N
     path = folder / "books" / f"{corpus.books[0].id}.tsv.gz"
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(InputError, match=message) as caught:
-        list(corpus.sentences())
+        list(corpus.read_books())
     assert caught.value.path == path
 
 
@@ -146,3 +157,35 @@ def test_a_missing_book(folder: Path, corpus: Corpus) -> None:
     (folder / "books" / f"{corpus.books[1].id}.tsv.gz").unlink()
     with pytest.raises(InputError, match="no such file"):
         list(corpus.read_books())
+
+
+TEXTS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1).map(squeeze), max_size=8)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=4))
+def test_round_trip(texts: list[str], titles: list[str]) -> None:
+    text = BookText(
+        chapter_titles=tuple(titles),
+        chapters=tuple(k % len(titles) for k in range(len(texts))),
+        paragraphs=tuple(k // 2 for k in range(len(texts))),
+        texts=tuple(texts),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "book.tsv.gz"
+        path.write_bytes(encode_text(text))
+        assert read_text(path, len(texts)) == text
+
+
+def test_half_a_character_and_odd_blanks_do_no_harm(tmp_path: Path) -> None:
+    book = Book(
+        title="Odd",
+        sentences=(Sentence(index=0, text="A\tbroken \ud800 mark\u2028here\n."),),
+        paragraphs=(Paragraph(index=0, sentences=range(1)),),
+        chapters=(Chapter(index=0, title="One\ttwo", paragraphs=range(1)),),
+    )
+    path = tmp_path / "book.tsv.gz"
+    path.write_bytes(encode_text(BookText.of(book)))
+    text = read_text(path, 1)
+    assert text.texts == ("A broken ? mark here .",)
+    assert text.chapter_titles == ("One two",)

@@ -15,7 +15,7 @@ from ray_processes import kill_a_ray_worker
 from folioreel.corpus import index as index_module
 from folioreel.corpus.build import build_corpus
 from folioreel.corpus.index import EmbedTask, IndexConfig, embed_book, index_corpus
-from folioreel.corpus.lock import locked
+from folioreel.corpus.manifest import locked
 from folioreel.corpus.reader import open_corpus
 from folioreel.corpus.search import SearchStore
 from folioreel.corpus.store import read_record, store_folder
@@ -134,13 +134,13 @@ def test_another_encoder(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_indexed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no corpus"):
+    with pytest.raises(InputError, match="is not a corpus"):
         index_corpus(tmp_path)
     build_corpus(write_tales(tmp_path / "library"), tmp_path / "corpus")  # all are too short
     with pytest.raises(InputError, match="holds no books"):
         index_corpus(tmp_path / "corpus")
     corpus = build_tales(tmp_path)
-    with locked(corpus), pytest.raises(InputError, match="another run is writing"):
+    with locked(corpus), pytest.raises(InputError, match="another process is writing"):
         index_corpus(corpus)
     with pytest.raises(ConfigError, match="unknown sentence encoder"):
         index_corpus(corpus, IndexConfig(encoder="no-such"))
@@ -159,7 +159,7 @@ def test_a_killed_run_leaves_a_store_that_works(tmp_path: Path, monkeypatch) -> 
     code = (
         "import sys, time\n"
         "from folioreel.corpus import index\n"
-        "index._STEP_SENTENCES = 1\n"
+        "index._COMMIT_SENTENCES = 1\n"
         "def wait(progress):\n"
         "    print(progress.done, flush=True); time.sleep(60)\n"
         "index.index_corpus(sys.argv[1], index.IndexConfig(workers=1), wait)\n"

@@ -12,7 +12,7 @@ from made_books import snapshot, write_novels
 from folioreel.corpus.build import CorpusConfig, build_corpus
 from folioreel.corpus.pack import PackConfig, pack_corpus
 from folioreel.corpus.reader import Corpus, open_corpus
-from folioreel.corpus.vocabulary import build_vocabulary
+from folioreel.corpus.pack import build_vocabulary
 from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.shards import load_shard
 from folioreel.models.vocabulary import Vocabulary
@@ -50,7 +50,11 @@ def test_every_sentence_comes_back(
                 (str(book_id), int(shard.firsts[k]) + number, shard.sentence(place).tolist())
                 for number, place in enumerate(places)
             ]
-    expected = [(s.book.id, s.index, vocabulary.encode(s.text)[:60]) for s in corpus.sentences()]
+    expected = [
+        (book.record.id, s.index, vocabulary.encode(s.text)[:60])
+        for book in corpus.read_books()
+        for s in book.text.sentences()
+    ]
     assert found == expected
     assert report.sentences == corpus.sentence_count
     assert report.tokens == sum(len(ids) for _, _, ids in expected)
@@ -106,7 +110,7 @@ def test_a_machine_with_numpy_alone_reads_it(
     paths = [str(out / "shard-0000.npz"), str(out / "vocabulary.txt")]
     command = [sys.executable, "-c", ONLY_NUMPY, *paths]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    first = next(iter(corpus.sentences())).text
+    first = next(corpus.read_books()).text.texts[0]
     assert printed.strip() == vocabulary.decode(vocabulary.encode(first))
 
 

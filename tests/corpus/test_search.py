@@ -5,13 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from made_stories import RUSSIAN, SMALL, build_tales, write_tales
 
 from folioreel.corpus.build import build_corpus
 from folioreel.corpus.index import IndexConfig, index_corpus
 from folioreel.corpus.reader import open_corpus
-from folioreel.corpus.search import SearchStore, join_ranks
-from folioreel.corpus.store import RECORD, store_folder
+from folioreel.corpus.search import SearchStore, join_ranks, nearest_by_signs
+from folioreel.corpus.store import RECORD, pack_signs, store_folder
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.sentence_encoder import load_encoder
 
@@ -72,10 +74,12 @@ def test_an_answer_has_its_place(store: SearchStore) -> None:
 def test_the_nearest_are_those_of_brute_force(folder: Path, store: SearchStore) -> None:
     """The scan over signs and bytes against float32 over all: recall@10 of the vectors."""
     corpus = open_corpus(folder)
-    places = [(each.book.id, each.index) for each in corpus.sentences()]
+    books = list(corpus.read_books())
+    places = [(book.record.id, each.index) for book in books for each in book.text.sentences()]
+    texts = [text for book in books for text in book.text.texts]
     encoder = load_encoder("student")
-    vectors = encoder.encode([each.text for each in corpus.sentences()])
-    queries = [each.text for each in corpus.sentences()][::40]
+    vectors = encoder.encode(texts)
+    queries = texts[::40]
     hits = 0
     for query, vector in zip(queries, encoder.encode(queries), strict=True):
         exact = vectors @ vector
@@ -137,7 +141,7 @@ def test_a_corpus_in_several_scripts(tmp_path: Path) -> None:
 
 
 def test_stores_that_cannot_be_opened(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no corpus"):
+    with pytest.raises(InputError, match="is not a corpus"):
         SearchStore.open(tmp_path)
     corpus = build_tales(tmp_path)
     with pytest.raises(InputError, match="cannot be searched yet; run: folioreel corpus index"):
@@ -146,7 +150,7 @@ def test_stores_that_cannot_be_opened(tmp_path: Path) -> None:
     path = store_folder(corpus) / RECORD
     whole = json.loads(path.read_bytes())
     for changes, says in (
-        ({"version": 99}, "is of version 99, and this folioreel reads version 1"),
+        ({"version": 99}, "has version 99, but this folioreel reads version 1"),
         ({"format": "other"}, "does not describe a search store"),
         ({"fingerprint": "0"}, "with another student; run: folioreel corpus index"),
         ({"units": "384"}, "is damaged"),
@@ -174,3 +178,51 @@ def test_a_long_paragraph_is_cut_around_the_sentence(store: SearchStore) -> None
     assert passage.excerpt(30) == "… He had nine hundred guineas."
     first = store.search("counted his money every evening", 1)[0].passage
     assert first.excerpt(10) == "Mr. Pratt counted his money every evening before he went to bed. …"
+
+
+def count_by_hand(signs, query):
+    return [
+        sum(bin(int(a) ^ int(b)).count("1") for a, b in zip(row, query, strict=True))
+        for row in signs
+    ]
+
+
+@settings(deadline=None)  # the kernel is compiled in the first one
+@given(st.integers(1, 40), st.integers(1, 7), st.integers(1, 12), st.integers(0, 2**32))
+def test_the_nearest_rows(rows: int, words: int, count: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    signs = rng.integers(0, 2**64, (rows, words), dtype=np.uint64)
+    query = rng.integers(0, 2**64, words, dtype=np.uint64)
+    distances = count_by_hand(signs, query)
+    furthest = sorted(distances)[min(count, rows) - 1]
+    expected = [row for row in range(rows) if distances[row] <= furthest]
+    found = nearest_by_signs(signs, query, count)
+    if len(expected) <= 2 * count:
+        assert found.tolist() == expected
+
+
+def test_long_ties_are_cut() -> None:
+    signs = np.zeros((1000, 6), dtype=np.uint64)
+    signs[500] = 1  # further away
+    signs[[7, 9], 0] = 2
+    query = np.array([2, 0, 0, 0, 0, 0], dtype=np.uint64)
+    found = nearest_by_signs(signs, query, 10)
+    assert len(found) == 20
+    assert {7, 9} <= set(found.tolist())
+    assert 500 not in found
+
+
+def test_nothing_to_scan() -> None:
+    assert len(nearest_by_signs(np.empty((0, 6), np.uint64), np.zeros(6, np.uint64), 5)) == 0
+
+
+@pytest.mark.parametrize("units", [64, 100, 384])
+def test_fewer_signs_differ_the_nearer_a_vector_is(units: int) -> None:
+    """By the angle: the share of signs that differ is the angle over 180 degrees."""
+    rng = np.random.default_rng(3)
+    base = rng.standard_normal((2000, units)).astype(np.float32)
+    other = (base + 0.5 * rng.standard_normal((2000, units))).astype(np.float32)
+    cosines = np.sum(base * other, 1) / np.linalg.norm(base, axis=1) / np.linalg.norm(other, axis=1)
+    differing = pack_signs(base) ^ pack_signs(other)
+    differ = np.unpackbits(differing.view(np.uint8), axis=1).sum(1) / units
+    assert differ.mean() == pytest.approx(np.mean(np.arccos(cosines) / np.pi), abs=0.005)

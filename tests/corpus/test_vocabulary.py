@@ -11,7 +11,7 @@ from made_books import write_novels
 
 from folioreel.corpus.build import CorpusConfig, build_corpus
 from folioreel.corpus.reader import open_corpus
-from folioreel.corpus.vocabulary import build_vocabulary, choose_words
+from folioreel.corpus.pack import build_vocabulary, choose_words
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.vocabulary import (
     END,
@@ -89,7 +89,8 @@ def test_a_vocabulary_of_a_corpus(tmp_path: Path) -> None:
     write_novels(tmp_path / "library", range(3), words=500)
     build_corpus(tmp_path / "library", tmp_path / "out", CorpusConfig(min_words=0, workers=1))
     corpus = open_corpus(tmp_path / "out")
-    counts = Counter(token for s in corpus.sentences() for token in training_tokens(s.text))
+    texts = [text for book in corpus.read_books() for text in book.text.texts]
+    counts = Counter(token for text in texts for token in training_tokens(text))
     vocabulary = build_vocabulary(corpus, 50)
     assert len(vocabulary) == 53
     assert vocabulary.words[3] == "."

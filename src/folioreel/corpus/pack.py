@@ -1,17 +1,18 @@
-"""A corpus → shards of numbers for the training of sentence vectors (paper, section 4.1).
+"""A corpus → a vocabulary and shards of token ids, to train sentence encoders on (section 4.1).
 
 ```
 OUT/pack.json            format, version, settings, counts, and what each shard holds
-OUT/vocabulary.txt       the words by id                        (tokens.py)
-OUT/shard-0000.npz …     the sentences in the corpus's order    (shards.py)
+OUT/vocabulary.txt       the words by id
+OUT/shard-0000.npz …     the sentences in the order of the corpus
 ```
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,13 @@ from folioreel.corpus.reader import Corpus, CorpusBook
 from folioreel.errors import ConfigError
 from folioreel.files import make_folder, write_whole
 from folioreel.ingest.shards import Shard, encode_shard
-from folioreel.models.vocabulary import LARGEST_VOCABULARY, SPECIAL_TOKENS, UNKNOWN, Vocabulary
+from folioreel.models.vocabulary import (
+    LARGEST_VOCABULARY,
+    SPECIAL_TOKENS,
+    UNKNOWN,
+    Vocabulary,
+    training_tokens,
+)
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 FORMAT = "folioreel-pack"
@@ -33,15 +40,16 @@ class PackConfig:
     """How a corpus is packed."""
 
     shard_mb: float = 32.0
-    """The size of a shard's arrays at most, before compression, in millions of bytes."""
+    """The largest size of a shard before compression, in millions of bytes. Training holds one
+    shard in memory at a time and shuffles within it: small shards would mix few books."""
     max_tokens: int = 60
-    """Longer sentences are cut there."""
+    """Longer sentences are truncated. They are rare, and a batch is as wide as its longest one."""
     compress: bool = True
     """Whether shards are compressed: smaller to send, slower to load."""
 
     def __post_init__(self) -> None:
-        """Refuse sizes that hold nothing."""
-        if not 1 <= self.max_tokens < 2**16:
+        """Check the sizes."""
+        if not 1 <= self.max_tokens < 2**16:  # lengths are stored as 16-bit integers
             raise ConfigError(f"pack.max_tokens must be 1 to 65,535, not {self.max_tokens}")
         if self.shard_mb * 1e6 < 4 * self.max_tokens:
             raise ConfigError(f"pack.shard_mb is too small for one sentence: {self.shard_mb}")
@@ -58,16 +66,16 @@ class PackedShard:
     bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class PackReport:
-    """What came of packing a corpus."""
+    """The result of packing a corpus."""
 
-    shards: tuple[PackedShard, ...]
-    sentences: int
-    tokens: int
-    unknown_tokens: int
-    cut_sentences: int
-    """Sentences that were longer than the limit."""
+    shards: tuple[PackedShard, ...] = ()
+    sentences: int = 0
+    tokens: int = 0
+    unknown_tokens: int = 0
+    cut_sentences: int = 0
+    """Sentences that were truncated."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,36 +89,48 @@ class _Piece:
 
     @property
     def size(self) -> int:
-        """The bytes that it needs in a shard."""
+        """The number of bytes that it takes in a shard."""
         return self.tokens.nbytes + self.lengths.nbytes
 
     def split(self, size: int) -> tuple[_Piece, _Piece]:
-        """As many sentences as fit into some bytes, and the rest."""
+        """As many sentences as fit into `size` bytes, and the rest."""
         ends = np.cumsum(self.lengths, dtype=np.int64)
-        needed = 2 * ends + 2 * np.arange(1, len(ends) + 1)
+        needed = 2 * ends + 2 * np.arange(1, len(ends) + 1)  # two bytes per token and per length
         count = int(np.searchsorted(needed, size, side="right"))
         cut = int(ends[count - 1])
-        head = _Piece(
-            book_id=self.book_id,
-            first=self.first,
-            tokens=self.tokens[:cut],
-            lengths=self.lengths[:count],
-        )
-        rest = _Piece(
-            book_id=self.book_id,
-            first=self.first + count,
-            tokens=self.tokens[cut:],
-            lengths=self.lengths[count:],
-        )
-        return head, rest
+        head = replace(self, tokens=self.tokens[:cut], lengths=self.lengths[:count])
+        tokens, lengths = self.tokens[cut:], self.lengths[count:]
+        return head, replace(self, first=self.first + count, tokens=tokens, lengths=lengths)
 
 
-@dataclass(kw_only=True)
-class _Counts:
-    sentences: int = 0
-    tokens: int = 0
-    unknown: int = 0
-    cut: int = 0
+def build_vocabulary(
+    corpus: Corpus, size: int = 20_000, progress: ProgressCallback = ignore_progress
+) -> Vocabulary:
+    """The most frequent words of a corpus, in one pass over it.
+
+    Args:
+        corpus: Where they are counted.
+        size: The number of words without the special tokens; the paper's decoder has 20,000.
+        progress: Called after each book.
+    """
+    if not 0 < size <= LARGEST_VOCABULARY:
+        raise ConfigError(f"a vocabulary has 1 to {LARGEST_VOCABULARY:,} words, not {size:,}")
+    counts: Counter[str] = Counter()
+    for done, book in enumerate(corpus.read_books(), 1):
+        for text in book.text.texts:
+            counts.update(training_tokens(text))
+        progress(Progress(stage="counting words", done=done, total=len(corpus.books)))
+    return choose_words(counts, size, sentences=corpus.sentence_count)
+
+
+def choose_words(counts: Counter[str], size: int, sentences: int) -> Vocabulary:
+    """The vocabulary of the most frequent words; ties are broken alphabetically."""
+    chosen = sorted(counts, key=lambda word: (-counts[word], word))[:size]
+    known = [counts[word] for word in chosen]
+    return Vocabulary(
+        words=(*SPECIAL_TOKENS, *chosen),
+        counts=(0, sentences, counts.total() - sum(known), *known),
+    )
 
 
 def pack_corpus(
@@ -120,73 +140,67 @@ def pack_corpus(
     config: PackConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> PackReport:
-    """Write a corpus as numbers, in shards of a given size.
+    """Write a corpus as token ids, in shards of a given size.
 
     Raises:
         InputError: A book's file is damaged, or `out` cannot be written.
     """
     config = config or PackConfig()
     if len(vocabulary) > LARGEST_VOCABULARY + len(SPECIAL_TOKENS):
-        raise ConfigError(f"a vocabulary of {len(vocabulary):,} does not fit into 16 bits")
+        raise ConfigError(f"a vocabulary of {len(vocabulary):,} words does not fit into 16 bits")
     make_folder(out)
-    counts = _Counts()
-    pieces = _read_pieces(corpus, vocabulary, config, counts, progress)
-    shards = tuple(
+    report = PackReport()
+    pieces = _encode_books(corpus, vocabulary, config.max_tokens, report, progress)
+    report.shards = tuple(
         _write_shard(out, number, group, config)
         for number, group in enumerate(_group_pieces(pieces, int(config.shard_mb * 1e6)))
     )
     vocabulary.save(out / "vocabulary.txt")
-    report = PackReport(
-        shards=shards,
-        sentences=counts.sentences,
-        tokens=counts.tokens,
-        unknown_tokens=counts.unknown,
-        cut_sentences=counts.cut,
-    )
     head = {"format": FORMAT, "version": VERSION, "config": asdict(config)}
     text = json.dumps(head | asdict(report), indent=1) + "\n"
     write_whole(out / "pack.json", text.encode("utf-8"))
-    _remove_old_shards(out, len(shards))
+    # Left over from an earlier pack with more shards, they would be taken for part of this one.
+    named = {shard.file for shard in report.shards}
+    for path in out.glob("shard-*.npz"):
+        if path.name not in named:
+            path.unlink()
     return report
 
 
-def _read_pieces(
+def _encode_books(
     corpus: Corpus,
     vocabulary: Vocabulary,
-    config: PackConfig,
-    counts: _Counts,
+    max_tokens: int,
+    report: PackReport,
     progress: ProgressCallback,
 ) -> Iterator[_Piece]:
-    """Each book as one piece."""
+    """Each book as one piece, counted in the report."""
     for done, book in enumerate(corpus.read_books(), 1):
-        piece = _encode_book(book, vocabulary, config.max_tokens, counts)
-        counts.sentences += len(piece.lengths)
-        counts.tokens += len(piece.tokens)
-        counts.unknown += int(np.count_nonzero(piece.tokens == UNKNOWN))
+        piece, cut = _encode_book(book, vocabulary, max_tokens)
+        report.sentences += len(piece.lengths)
+        report.tokens += len(piece.tokens)
+        report.unknown_tokens += int(np.count_nonzero(piece.tokens == UNKNOWN))
+        report.cut_sentences += cut
         yield piece
         progress(Progress(stage="packing books", done=done, total=len(corpus.books)))
 
 
-def _encode_book(
-    book: CorpusBook, vocabulary: Vocabulary, max_tokens: int, counts: _Counts
-) -> _Piece:
-    ids: list[int] = []
-    lengths: list[int] = []
-    for text in book.text.texts:
-        sentence = vocabulary.encode(text)
-        counts.cut += len(sentence) > max_tokens
-        ids += sentence[:max_tokens]
-        lengths.append(min(len(sentence), max_tokens))
-    return _Piece(
+def _encode_book(book: CorpusBook, vocabulary: Vocabulary, max_tokens: int) -> tuple[_Piece, int]:
+    """A book's token ids, and how many of its sentences were truncated."""
+    sentences = [vocabulary.encode(text) for text in book.text.texts]
+    ids = [token for sentence in sentences for token in sentence[:max_tokens]]
+    lengths = [min(len(sentence), max_tokens) for sentence in sentences]
+    piece = _Piece(
         book_id=book.record.id,
         first=0,
         tokens=np.array(ids, dtype=np.uint16),
         lengths=np.array(lengths, dtype=np.uint16),
     )
+    return piece, sum(len(sentence) > max_tokens for sentence in sentences)
 
 
 def _group_pieces(pieces: Iterator[_Piece], size: int) -> Iterator[list[_Piece]]:
-    """Books in groups that fit into a shard; one that is larger than a shard is split."""
+    """Books in groups that fit into a shard; a book larger than a shard is split."""
     group: list[_Piece] = []
     room = size
     for piece in pieces:
@@ -211,7 +225,7 @@ def _write_shard(out: Path, number: int, group: list[_Piece], config: PackConfig
         firsts=np.array([piece.first for piece in group], dtype=np.int64),
     )
     data = encode_shard(shard, compress=config.compress)
-    path = out / _shard_name(number)
+    path = out / f"shard-{number:04d}.npz"
     write_whole(path, data)
     return PackedShard(
         file=path.name,
@@ -220,15 +234,3 @@ def _write_shard(out: Path, number: int, group: list[_Piece], config: PackConfig
         tokens=len(shard.tokens),
         bytes=len(data),
     )
-
-
-def _remove_old_shards(out: Path, shards: int) -> None:
-    """Remove what an earlier pack of more shards left, which would be taken for part of this."""
-    named = {_shard_name(number) for number in range(shards)}
-    for path in out.glob("shard-*.npz"):
-        if path.name not in named:
-            path.unlink()
-
-
-def _shard_name(number: int) -> str:
-    return f"shard-{number:04d}.npz"

@@ -1,9 +1,9 @@
-"""Reading one book for the corpus, and remembering what came of it.
+"""Reading one book for the corpus, and remembering the result.
 
-`readings/<id>.json` says what a file held: its counts, its fingerprint, or why it is unreadable. A
-content that has a reading is not read again, whatever folder or archive it lies in. A reader that
-fails or crashes says nothing of the book: that is noted beside the files being read, where it lasts
-for one run, and the next one tries again.
+`readings/<id>.json` says what a file holds: its counts and its fingerprint, or why it is
+unreadable. Content that has a reading is never read again, in whatever folder or archive it turns
+up. A reader that crashes says nothing about the book: that is reported but not stored, so that the
+next run tries again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import logging
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -21,37 +20,35 @@ from typing import Any
 import numpy as np
 
 from folioreel import __version__
-from folioreel.corpus.book_file import encode_text, text_of_book
 from folioreel.corpus.fingerprints import Fingerprint, fingerprint
-from folioreel.errors import InputError
+from folioreel.corpus.manifest import reading_path, scratch_path, text_path
+from folioreel.corpus.reader import BookText, encode_text
+from folioreel.corpus.sources import FoundFile
+from folioreel.errors import InputError, WorkError
 from folioreel.files import file_sha256, write_whole
 from folioreel.ingest.book import load_book
 from folioreel.text import tokenize
 from folioreel.types import Book
 
-_LOG = logging.getLogger(__name__)
 _VERSION = 2
-"""Readings of version 1 may hold failures as if they were verdicts."""
-_NO_NAME = "folioreel-untitled"
-"""The file's name while it is read: a book that bears it as its title has none of its own."""
-_AGAIN = "the next build tries it again"
+"""Version 1 did not tell a crash of the reader from an unreadable book."""
+_UNTITLED = "folioreel-untitled"
+"""The file name while a book is read: a book with this title has none of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadTask:
-    """A file to be read, and where what it holds is written."""
+    """A file to read, and the corpus to write the result to."""
 
-    id: str
-    data: bytes
-    suffix: str
+    file: FoundFile
     out: Path
     text_from: int | None
-    """Words from which the text is kept; None for a held-out book, of which it never is."""
+    """The number of words from which the text is stored; None for held-out books: never."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What came of reading one file."""
+    """The result of reading one file."""
 
     title: str | None = None
     sentences: int = 0
@@ -59,48 +56,25 @@ class Reading:
     problem: str = ""
     """Why it cannot be read."""
     text_sha256: str = ""
-    """The digest of its text's file, by which a damaged one is known."""
+    """The hash of the stored text, by which damage is noticed."""
     signature: str = ""
-    """The fingerprint's two arrays, little-endian, in base 64."""
+    """The two arrays of the fingerprint, little-endian, in base64."""
     sketch: str = ""
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """By what its text is known again."""
+        """What identifies its text."""
         return Fingerprint(
             signature=np.frombuffer(base64.b64decode(self.signature), dtype="<u4"),
             sketch=np.frombuffer(base64.b64decode(self.sketch), dtype="<u8"),
         )
 
 
-def text_path(out: Path, book_id: str) -> Path:
-    """Where a book's text lies in a corpus."""
-    return out / "books" / f"{book_id}.tsv.gz"
-
-
-def reading_path(out: Path, book_id: str) -> Path:
-    """Where a book's reading lies in a corpus."""
-    return out / "readings" / f"{book_id}.json"
-
-
-def scratch_path(out: Path) -> Path:
-    """Where files lie while they are read."""
-    return out / ".scratch"
-
-
-def failure_path(out: Path, book_id: str) -> Path:
-    """Where it is noted that this run failed to read a book."""
-    return scratch_path(out) / f"{book_id}.json"
-
-
 def find_reading(out: Path, book_id: str) -> Reading | None:
-    """What an earlier run found, if it was this version of the package that read it."""
-    return _parse_reading(reading_path(out, book_id))
-
-
-def _parse_reading(path: Path) -> Reading | None:
+    """The stored reading of a book, if this version of the package made it."""
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(reading_path(out, book_id).read_bytes())
+        # Another version of the package may split sentences differently.
         if data.pop("version") != _VERSION or data.pop("package_version") != __version__:
             return None
         return Reading(**data)
@@ -108,16 +82,8 @@ def _parse_reading(path: Path) -> Reading | None:
         return None
 
 
-def get_reading(out: Path, book_id: str) -> Reading:
-    """What came of reading a book that must have been read by now; in this run, if it failed."""
-    reading = _parse_reading(failure_path(out, book_id)) or find_reading(out, book_id)
-    if reading is None:
-        raise InputError("was removed while the corpus was built", reading_path(out, book_id))
-    return reading
-
-
 def has_text(out: Path, book_id: str, reading: Reading) -> bool:
-    """Whether a book's text is there, undamaged."""
+    """Whether the text of a book is stored and undamaged."""
     try:
         return file_sha256(text_path(out, book_id)) == reading.text_sha256
     except InputError:
@@ -125,79 +91,65 @@ def has_text(out: Path, book_id: str, reading: Reading) -> bool:
 
 
 def read_for_corpus(task: ReadTask) -> None:
-    """Read a book and write its text and its reading; a book that cannot be read is no error.
+    """Read a book and store its text and its reading; "unreadable" is a reading, too.
 
     Raises:
         InputError: The corpus cannot be written.
+        WorkError: The reader failed for reasons that have nothing to do with the book.
     """
-    loaded = _load(task)
-    if loaded is None:
-        return
-    encoded = encode_text(text_of_book(loaded))
+    # All books have the same file name while they are read: otherwise a title that comes from the
+    # name would depend on which of several copies was found first.
+    path = scratch_path(task.out) / task.file.id / f"{_UNTITLED}{task.file.suffix}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(task.file.data)
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror or error})", path) from error
+    try:
+        book: Book | InputError = load_book(path)
+    except InputError as error:
+        if not _is_intact(path, task.file.data):
+            raise WorkError(error.message) from error
+        book = error
+    finally:
+        shutil.rmtree(path.parent, ignore_errors=True)
+    failed = isinstance(book, InputError)
+    reading = Reading(problem=book.message) if failed else _store_text(book, task)
+    data: dict[str, Any] = {"version": _VERSION, "package_version": __version__, **asdict(reading)}
+    text = json.dumps(data, ensure_ascii=False, indent=0) + "\n"
+    encoded = text.encode("utf-8", errors="backslashreplace")
+    write_whole(reading_path(task.out, task.file.id), encoded)
+
+
+def _store_text(book: Book, task: ReadTask) -> Reading:
+    """Store the text of a book, if it is long enough, and describe it."""
+    encoded = encode_text(BookText.of(book))
     words = 0
 
     def counted_words() -> Iterator[str]:
         nonlocal words
-        for sentence in loaded.sentences:
+        for sentence in book.sentences:
             found = tokenize(sentence.text)
             words += len(found)
             yield from found
 
     found = fingerprint(counted_words())
-    # The text goes first: a reading says that all of it is there.
+    # Before the reading is written, which promises that the text is complete.
     if task.text_from is not None and words >= task.text_from:
-        write_whole(text_path(task.out, task.id), encoded)
-    reading = Reading(
-        title=None if loaded.title == _NO_NAME else loaded.title,
-        sentences=len(loaded.sentences),
+        write_whole(text_path(task.out, task.file.id), encoded)
+    return Reading(
+        title=None if book.title == _UNTITLED else book.title,
+        sentences=len(book.sentences),
         words=words,
         text_sha256=hashlib.sha256(encoded).hexdigest(),
         signature=base64.b64encode(found.signature.astype("<u4").tobytes()).decode(),
         sketch=base64.b64encode(found.sketch.astype("<u8").tobytes()).decode(),
     )
-    _write_reading(reading_path(task.out, task.id), reading)
 
 
-def note_failure(task: ReadTask, problem: str) -> None:
-    """Say for the rest of this run why a book was not read."""
-    _write_reading(failure_path(task.out, task.id), Reading(problem=problem))
-
-
-def _load(task: ReadTask) -> Book | None:
-    """The book; where there is none, why has been written down."""
-    # All books go by one name while they are read: no title may hang on which copy came first.
-    folder = scratch_path(task.out) / task.id
-    path = folder / f"{_NO_NAME}{task.suffix}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(task.data)
-    except OSError as error:
-        raise InputError(f"cannot be written ({error.strerror or error})", path) from error
-    try:
-        return load_book(path)
-    except InputError as error:
-        if _is_whole(path, task.data):
-            _write_reading(reading_path(task.out, task.id), Reading(problem=error.message))
-        else:
-            note_failure(task, f"the reader failed ({error.message}); {_AGAIN}")
-    except Exception as error:
-        # One book that the readers do not foresee must not end a run over thousands.
-        _LOG.warning("book %s could not be read", task.id, exc_info=True)
-        note_failure(task, f"the reader failed ({type(error).__name__}: {error}); {_AGAIN}")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return None
-
-
-def _is_whole(path: Path, data: bytes) -> bool:
-    """Whether the reader had the book's own bytes before it."""
+def _is_intact(path: Path, data: bytes) -> bool:
+    """Whether the reader had the book's own bytes: somebody may have cleaned up the folder."""
     try:
         return path.read_bytes() == data
     except OSError:
         return False
-
-
-def _write_reading(path: Path, reading: Reading) -> None:
-    data: dict[str, Any] = {"version": _VERSION, "package_version": __version__, **asdict(reading)}
-    text = json.dumps(data, ensure_ascii=False, indent=0) + "\n"
-    write_whole(path, text.encode("utf-8", errors="backslashreplace"))

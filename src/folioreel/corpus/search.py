@@ -1,4 +1,12 @@
-"""Finding any sentence, or the answer to a question, in a corpus: by meaning and by words."""
+"""Searching a corpus for a sentence, or for the answer to a question: by meaning and by words.
+
+By meaning, a plain scan over all sentences finds the ones whose vectors agree with the query's in
+the most signs: of two vectors, the share of dimensions that differ in sign grows with the angle
+between them. One bit per dimension means reading 48 bytes per sentence where the vectors have 384
+to 1,536. There is nothing to train or to tune, and what was added last is found as surely as the
+rest. The vectors themselves then rank that shortlist. By words, BM25 ranks (words.py). The two
+rankings are joined by reciprocal rank fusion.
+"""
 
 from __future__ import annotations
 
@@ -8,52 +16,57 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.corpus.reader import Corpus, CorpusSentence, Passage, open_corpus
-from folioreel.corpus.records import BookRecord
-from folioreel.corpus.scan import nearest_by_signs
+from folioreel.corpus.manifest import BookRecord
+from folioreel.corpus.reader import Corpus, CorpusPassage, CorpusSentence, open_corpus
 from folioreel.corpus.store import (
     IndexedBook,
     StoreRecord,
+    pack_signs,
     passage_file,
     read_record,
+    sign_words,
     store_folder,
     vector_file,
     words_folder,
 )
-from folioreel.corpus.vectors import count_words, pack_signs, scale_rows
 from folioreel.corpus.words import WordIndex
 from folioreel.errors import ConfigError, InputError
+from folioreel.models.inference import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.text import dominant_script, tokenize
 
 By = Literal["both", "meaning", "words"]
 
 _SHORTLIST = 2_000
-"""Sentences whose signs are nearest, among which the vectors themselves decide."""
+"""Sentences with the nearest signs, which the vectors then rank. Signs are a coarse measure: a
+shorter list loses true neighbours (docs/search.md has the recall), a longer one costs disk reads."""
 _DEPTH = 100
-"""How far down both lists count when they are joined."""
-_MEAN_OVER = 20_000
-"""Sentences at least, where there are so many, whose vectors make up the mean."""
+"""How many places of both rankings count when they are joined; later ones add next to nothing."""
+_MEAN_SAMPLE = 20_000
+"""Sentences, evenly spread, whose vectors give the mean: the standard error of such
+a mean is 1/141 of the spread, and reading all of a large corpus would take minutes."""
 _RANK_OFFSET = 60
-"""Of reciprocal rank fusion: how little the first places differ (Cormack et al., 2009)."""
+"""The constant of reciprocal rank fusion, as published (Cormack et al., 2009): the larger it is,
+the less the first places differ."""
 
 Place = tuple[str, int]
 """A book's id, and a sentence's index in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
+class SearchScores:
     """How well a sentence answers a query."""
 
     score: float
-    """1 where a sentence is the first by all that was asked for, by meaning and by words."""
+    """1 for a sentence that comes first in every ranking that was asked for."""
     meaning: float | None
     """The cosine of its vector and the query's; None if it is not among the nearest."""
     words: float | None
-    """BM25; None if it is not among the first by words."""
+    """BM25; None if it is not among the best by words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,29 +74,28 @@ class Found:
     """A sentence that answers a query, in its paragraph."""
 
     book: BookRecord
-    passage: Passage
-    """The whole paragraph; its centre is the sentence."""
-    scores: Scores
+    passage: CorpusPassage
+    """The whole paragraph; its middle sentence is the one that was found."""
+    scores: SearchScores
 
     @property
     def sentence(self) -> CorpusSentence:
         """The sentence itself."""
-        return self.passage.sentences[self.passage.centre - self.passage.sentences[0].index]
+        return self.passage.sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as plain values, for JSON; chapter, paragraph and sentence count from 0."""
-        sentence = self.sentence
+        """Plain values for JSON; chapter, paragraph and sentence are counted from 0."""
         scores = asdict(self.scores)
         return {
             **{name: None if value is None else round(value, 6) for name, value in scores.items()},
             "book": self.book.title,
             "book_id": self.book.id,
             "path": self.book.path,
-            "chapter": sentence.chapter,
+            "chapter": self.sentence.chapter,
             "chapter_title": self.passage.chapter_title,
-            "paragraph": sentence.paragraph,
-            "sentence": sentence.index,
-            "text": sentence.text,
+            "paragraph": self.sentence.paragraph,
+            "sentence": self.sentence.index,
+            "text": self.sentence.text,
             "passage": self.passage.text,
         }
 
@@ -92,44 +104,43 @@ class SearchStore:
     """The store of a corpus, open for searching; the signs of all vectors are in memory."""
 
     def __init__(self, corpus: Corpus, record: StoreRecord, encoder: SentenceEncoder) -> None:
-        """Read the signs of all books that the corpus still holds.
+        """Read the signs of all indexed books that the corpus still keeps.
 
         Raises:
             InputError: A part of the store is missing or damaged.
         """
-        held = {book.id: book for book in corpus.books}
-        self._folder = corpus.folder
-        self._records = held
-        self._units = record.units
         self.encoder = encoder
-        self._books = [book for book in record.books if _is_held(book, held)]
+        self._folder = corpus.folder
+        self._records = {book.id: book for book in corpus.books}
+        self._units = record.units
+        self._books = [book for book in record.books if self._is_current(book)]
         self._numbers = {book.id: number for number, book in enumerate(self._books)}
         self._files = [
             vector_file(corpus.folder, book, record.fingerprint, record.units)
             for book in self._books
         ]
         self._starts = np.cumsum([0, *(book.sentences for book in self._books)])
-        self._signs = np.empty((self._starts[-1], count_words(record.units)), dtype=np.uint64)
+        self._signs = np.empty((self._starts[-1], sign_words(record.units)), dtype=np.uint64)
         for file, start in zip(self._files, self._starts, strict=False):
             file.read_signs(self._signs[start : start + file.sentences])
         self._words = WordIndex(words_folder(corpus.folder))
-        self.waiting = len(held) - len(self._books)
-        """Books of the corpus that cannot be found before it is indexed again."""
+        self.waiting = len(self._records) - len(self._books)
+        """The number of books that cannot be found until the corpus is indexed again."""
 
     @classmethod
     def open(cls, folder: Path | str) -> SearchStore:
-        """Open the store of a corpus that `index_corpus` made searchable.
+        """Open the store that `index_corpus` added to a corpus.
 
         Raises:
-            InputError: There is none, or one of another version, or it is damaged.
+            InputError: There is none, it has another version, or it is damaged.
         """
         corpus = open_corpus(folder)
         record = read_record(corpus.folder)
         encoder = load_encoder(record.encoder)
         if encoder.fingerprint != record.fingerprint:
             raise InputError(
-                f"was made by folioreel {record.package_version} with another {record.encoder}; "
-                f"run: folioreel corpus index {corpus.folder}",
+                f"was indexed by folioreel {record.package_version} with another "
+                f"{record.encoder}; run: folioreel corpus index {corpus.folder}",
                 store_folder(corpus.folder),
             )
         return cls(corpus, record, encoder)
@@ -147,10 +158,14 @@ class SearchStore:
                 store is damaged.
             ConfigError: `count` is below 1.
         """
-        ranked = self.rank(query, count, by)
-        return tuple(self._describe(place, scores) for place, scores in ranked[:count])
+        found = []
+        for (book_id, sentence), scores in self.rank(query, count, by)[:count]:
+            file = passage_file(self._folder, self._books[self._numbers[book_id]])
+            passage = file.read(sentence)
+            found.append(Found(book=self._records[book_id], passage=passage, scores=scores))
+        return tuple(found)
 
-    def rank(self, query: str, count: int, by: By = "both") -> list[tuple[Place, Scores]]:
+    def rank(self, query: str, count: int, by: By = "both") -> list[tuple[Place, SearchScores]]:
         """The places that answer a query with their scores, at least `count`, best first.
 
         Raises:
@@ -167,18 +182,12 @@ class SearchStore:
         words = self.find_words(query, depth) if by != "meaning" else {}
         joined = join_ranks([ranks for ranks in (meaning, words) if ranks])
         return [
-            (place, Scores(score=score, meaning=meaning.get(place), words=words.get(place)))
+            (place, SearchScores(score=score, meaning=meaning.get(place), words=words.get(place)))
             for place, score in joined
         ]
 
-    def _describe(self, place: Place, scores: Scores) -> Found:
-        book_id, sentence = place
-        book = self._records[book_id]
-        file = passage_file(self._folder, self._books[self._numbers[book_id]])
-        return Found(book=book, passage=file.read(book, sentence), scores=scores)
-
     def missing_words(self, query: str) -> list[str]:
-        """The words of a query that no sentence has: misspelt, or of another language."""
+        """The words of a query that occur in no sentence: misspelt, or from another language."""
         return [
             word
             for word in dict.fromkeys(tokenize(query))
@@ -190,20 +199,20 @@ class SearchStore:
         return self.nearest_to(self.encoder.encode([query])[0], count)
 
     def nearest_to(self, vector: NDArray[np.float32], count: int) -> dict[Place, float]:
-        """The sentences whose vectors are nearest to one with their cosines, best first."""
-        vector = scale_rows(vector[None])[0]
+        """The sentences with the nearest vectors and their cosines, best first."""
+        vector = unit_rows(vector[None])[0]
         if not vector.any():
             return {}
         rows = nearest_by_signs(
             self._signs, pack_signs(vector[None])[0], max(_SHORTLIST, 2 * count)
         )
-        cosines = self._cosines(rows, vector)
-        best = np.lexsort((rows, -cosines))[:count]
+        cosines = self._read_rows(rows) @ vector
+        best = np.lexsort((rows, -cosines))[:count]  # equal ones in the order of the corpus
         return {self._place(int(rows[each])): float(cosines[each]) for each in best}
 
     def mean_vector(self) -> NDArray[np.float32]:
-        """The mean of the vectors, each scaled to length 1, over sentences evenly spread."""
-        rows = np.arange(0, self.sentences, max(1, self.sentences // _MEAN_OVER))
+        """The mean of the unit vectors of sentences that are evenly spread over the corpus."""
+        rows = np.arange(0, self.sentences, max(1, self.sentences // _MEAN_SAMPLE))
         mean: NDArray[np.float32] = self._read_rows(rows).mean(axis=0)
         return mean
 
@@ -214,36 +223,36 @@ class SearchStore:
             (hit.book_id, hit.sentence): hit.score for hit in hits if hit.book_id in self._numbers
         }
 
-    def _cosines(self, rows: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosines of some rows, which are in order, with a vector of length 1."""
-        cosines: NDArray[np.float32] = self._read_rows(rows) @ vector
-        return cosines
-
-    def _read_rows(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of some rows, which are in order, scaled to length 1."""
-        numbers = np.searchsorted(self._starts, rows, side="right") - 1
-        pieces: list[bytes] = []
-        for number, group in groupby(range(len(rows)), key=lambda each: int(numbers[each])):
-            inside = [int(rows[each] - self._starts[number]) for each in group]
-            pieces += self._files[number].read_rows(inside)
-        stored = np.frombuffer(b"".join(pieces), dtype=np.int8).reshape(len(rows), self._units)
-        return scale_rows(stored.astype(np.float32))
-
-    def _place(self, row: int) -> Place:
-        number = int(np.searchsorted(self._starts, row, side="right")) - 1
-        return self._books[number].id, row - int(self._starts[number])
-
     def check_query(self, query: str) -> None:
-        """Refuse a query that no book can answer.
+        """Stop at a query that no book can answer.
 
         Raises:
             InputError: It has no words, or is in another script than all books.
         """
         check_query(query, {book.script for book in self._books if book.script})
 
+    def _is_current(self, book: IndexedBook) -> bool:
+        """Whether the corpus still keeps a book as it was indexed."""
+        record = self._records.get(book.id)
+        return record is not None and record.sentences == book.sentences
+
+    def _read_rows(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The unit vectors of some rows, which must be sorted."""
+        numbers = np.searchsorted(self._starts, rows, side="right") - 1
+        pieces: list[bytes] = []
+        for number, group in groupby(range(len(rows)), key=lambda each: int(numbers[each])):
+            inside = [int(rows[each] - self._starts[number]) for each in group]
+            pieces += self._files[number].read_rows(inside)
+        stored = np.frombuffer(b"".join(pieces), dtype=np.int8).reshape(len(rows), self._units)
+        return unit_rows(stored.astype(np.float32))
+
+    def _place(self, row: int) -> Place:
+        number = int(np.searchsorted(self._starts, row, side="right")) - 1
+        return self._books[number].id, row - int(self._starts[number])
+
 
 def check_query(query: str, scripts: Collection[str]) -> None:
-    """Refuse a query that books in some scripts cannot answer.
+    """Stop at a query that books in some scripts cannot answer.
 
     Raises:
         InputError: It has no words, or is in another script than all books.
@@ -259,19 +268,64 @@ def check_query(query: str, scripts: Collection[str]) -> None:
         )
 
 
-def join_ranks(lists: Sequence[Iterable[Place]]) -> list[tuple[Place, float]]:
-    """Several lists, best first each, as one: by the sum of the reciprocals of ranks.
+def join_ranks(rankings: Sequence[Iterable[Place]]) -> list[tuple[Place, float]]:
+    """Join several rankings, each best first, by reciprocal rank fusion.
 
-    The score is 1 for what is first in all lists.
+    The score is scaled so that it is 1 for a place that comes first in all rankings.
     """
     scores: dict[Place, float] = {}
-    for ranks in lists:
-        for rank, place in enumerate(ranks):
-            share = (_RANK_OFFSET + 1) / (_RANK_OFFSET + 1 + rank) / len(lists)
+    for ranking in rankings:
+        for rank, place in enumerate(ranking):
+            share = (_RANK_OFFSET + 1) / (_RANK_OFFSET + 1 + rank) / len(rankings)
             scores[place] = scores.get(place, 0.0) + share
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _is_held(book: IndexedBook, held: dict[str, BookRecord]) -> bool:
-    """Whether the corpus holds a book as it was indexed."""
-    return book.id in held and held[book.id].sentences == book.sentences
+def nearest_by_signs(
+    signs: NDArray[np.uint64], query: NDArray[np.uint64], count: int
+) -> NDArray[np.int64]:
+    """The rows whose signs differ least from the query's, sorted by number.
+
+    Args:
+        signs: (N, W).
+        query: (W,).
+        count: How many; ties for the last place are all included, up to twice as many rows.
+    """
+    distances = np.empty(len(signs), dtype=np.uint16)
+    histogram = np.zeros(64 * signs.shape[1] + 1, dtype=np.int64)
+    _count_differences(signs, query, distances, histogram)
+    furthest = int(np.searchsorted(np.cumsum(histogram), min(count, len(signs))))
+    found = np.flatnonzero(distances <= furthest)
+    if len(found) > 2 * count:
+        # Long ties come from texts that are all alike or all empty: the first ones will do.
+        nearer = found[distances[found] < furthest]
+        tied = found[distances[found] == furthest]
+        found = np.sort(np.concatenate([nearer, tied[: 2 * count - len(nearer)]]))
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_differences(
+    signs: NDArray[np.uint64],
+    query: NDArray[np.uint64],
+    distances: NDArray[np.uint16],
+    histogram: NDArray[np.int64],
+) -> None:
+    """The number of differing signs in each row, and how many rows have each number."""
+    for row in range(signs.shape[0]):
+        total = np.uint64(0)
+        for word in range(signs.shape[1]):
+            total += _count_ones(signs[row, word] ^ query[word])
+        distances[row] = total
+        histogram[total] += 1
+
+
+@numba.njit(inline="always")
+def _count_ones(bits: np.uint64) -> np.uint64:
+    """The number of set bits; compilers turn this well-known pattern into one instruction."""
+    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    bits = (bits & np.uint64(0x3333333333333333)) + (
+        (bits >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)

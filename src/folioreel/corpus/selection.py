@@ -1,22 +1,53 @@
-"""Which of the books that were read the corpus keeps, and why it leaves out the others."""
+"""Which books a corpus keeps, and why it leaves out the others (paper, section 3)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from folioreel.corpus.config import CorpusConfig
 from folioreel.corpus.fingerprints import SignatureIndex, SketchIndex
+from folioreel.corpus.manifest import BookRecord, HeldOutRecord, Status
 from folioreel.corpus.readings import Reading
-from folioreel.corpus.records import BookRecord, HeldOutRecord, Status
-
-FindReading = Callable[[str], Reading]
-"""Book id → what came of reading it."""
+from folioreel.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class CorpusConfig:
+    """Which books a corpus keeps, and how it is built."""
+
+    min_words: int = 20_000
+    """Shorter books are left out: the paper's bound, against "noisier shorter stories"."""
+    duplicate_from: float = 0.3
+    """The share of common five-word runs from which two books count as editions of one. Editions
+    have 0.8 and more; different novels by one author at most 0.16 (fingerprints.py)."""
+    held_out_from: float = 0.1
+    """The share of the shorter text from which a book is too much like a held-out one. Stricter
+    than for duplicates: a test book leaking into training data costs more than a lost book."""
+    exclude: tuple[Path, ...] = ()
+    """Folders of books that must stay out, such as those of an evaluation."""
+    workers: int | None = None
+    """Number of processes that read books (default: one per core)."""
+
+    def __post_init__(self) -> None:
+        """Check the bounds."""
+        if self.min_words < 0:
+            raise ConfigError(f"corpus.min_words must be 0 or more, not {self.min_words}")
+        for name in ("duplicate_from", "held_out_from"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(f"corpus.{name} must be above 0 and at most 1")
+        if self.workers is not None and self.workers < 1:
+            raise ConfigError(f"corpus.workers must be at least 1, not {self.workers}")
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that decide which books are kept, for the record in `corpus.json`."""
+        names = ("min_words", "duplicate_from", "held_out_from")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyedFile:
     """A file that may become a book of the corpus, or that must stay out of it."""
 
     path: str
@@ -34,51 +65,63 @@ class _Verdict:
 
 
 def select_books(
-    candidates: Iterable[Candidate],
-    held_out: Iterable[Candidate],
-    find_reading: FindReading,
+    files: Iterable[SurveyedFile],
+    held_out: Iterable[SurveyedFile],
+    find_reading: Callable[[str], Reading],
     config: CorpusConfig,
 ) -> Iterator[BookRecord]:
-    """Decide on each book in turn, so that of several editions the first is kept.
+    """Decide on each book in turn, so that the first of several editions is kept.
 
-    Readings are drawn one at a time; of each kept book only its signature stays in memory.
+    Readings are fetched one at a time by id; of each kept book only the signature stays in memory.
     """
     sketches = _index_held_out(held_out, find_reading)
     signatures = SignatureIndex()
     kept: dict[str, str] = {}  # path -> sha256
-    for candidate in candidates:
-        reading = _reading(candidate, find_reading)
+    for file in files:
+        reading = _reading_of(file, find_reading)
         verdict = _judge_alone(reading, sketches, config)
         if verdict.status == "kept":
             signature = reading.fingerprint.signature
-            likeness = signatures.find_likeness(signature)
-            if likeness is not None and likeness.share >= config.duplicate_from:
-                same = kept[likeness.name] == candidate.sha256
-                words = "the same file" if same else f"{likeness.share:.0%} of the same text"
-                verdict = _Verdict(status="duplicate", reason=words, duplicate_of=likeness.name)
+            match = signatures.find_likeness(signature)
+            if match is not None and match.share >= config.duplicate_from:
+                same = kept[match.name] == file.sha256
+                reason = "the same file" if same else f"{match.share:.0%} of the same text"
+                verdict = _Verdict(status="duplicate", reason=reason, duplicate_of=match.name)
             else:
-                signatures.add(candidate.path, signature)
-                kept[candidate.path] = candidate.sha256
-        yield _record(candidate, reading, verdict)
+                signatures.add(file.path, signature)
+                kept[file.path] = file.sha256
+        yield BookRecord(
+            id=file.id,
+            title=_title(file, reading),
+            path=file.path,
+            sha256=file.sha256,
+            sentences=reading.sentences,
+            words=reading.words,
+            status=verdict.status,
+            reason=verdict.reason,
+            duplicate_of=verdict.duplicate_of,
+        )
 
 
 def describe_held_out(
-    held_out: Iterable[Candidate], find_reading: FindReading
+    held_out: Iterable[SurveyedFile], find_reading: Callable[[str], Reading]
 ) -> Iterator[HeldOutRecord]:
-    """What the corpus says about the books that it must not hold."""
-    for candidate in held_out:
-        reading = _reading(candidate, find_reading)
+    """What `corpus.json` says about the books that must stay out."""
+    for file in held_out:
+        reading = _reading_of(file, find_reading)
         yield HeldOutRecord(
-            path=candidate.path,
-            title=_title(candidate, reading),
-            sha256=candidate.sha256,
+            path=file.path,
+            title=_title(file, reading),
+            sha256=file.sha256,
             words=reading.words,
             problem=reading.problem,
         )
 
 
-def _index_held_out(held_out: Iterable[Candidate], find_reading: FindReading) -> SketchIndex:
-    readings = {c.path: _reading(c, find_reading) for c in held_out}
+def _index_held_out(
+    held_out: Iterable[SurveyedFile], find_reading: Callable[[str], Reading]
+) -> SketchIndex:
+    readings = {file.path: _reading_of(file, find_reading) for file in held_out}
     return SketchIndex(
         {
             path: reading.fingerprint.sketch
@@ -89,39 +132,24 @@ def _index_held_out(held_out: Iterable[Candidate], find_reading: FindReading) ->
 
 
 def _judge_alone(reading: Reading, held_out: SketchIndex, config: CorpusConfig) -> _Verdict:
-    """What a book's own reading tells."""
+    """The verdict on a book without regard to the other books of the corpus."""
     if reading.problem:
         return _Verdict(status="unreadable", reason=reading.problem)
-    likeness = held_out.find_likeness(reading.fingerprint.sketch)
-    if likeness is not None and likeness.share >= config.held_out_from:
-        reason = f"{likeness.share:.0%} of the shorter one's text is in both"
-        return _Verdict(status="held out", reason=reason, duplicate_of=likeness.name)
+    match = held_out.find_likeness(reading.fingerprint.sketch)
+    # Before the length: what was held out must be listed as such, however short it is.
+    if match is not None and match.share >= config.held_out_from:
+        reason = f"{match.share:.0%} of the shorter text is in both"
+        return _Verdict(status="held out", reason=reason, duplicate_of=match.name)
     if reading.words < config.min_words:
         reason = f"{reading.words:,} words, fewer than {config.min_words:,}"
         return _Verdict(status="short", reason=reason)
     return _Verdict(status="kept")
 
 
-def _reading(candidate: Candidate, find_reading: FindReading) -> Reading:
-    if candidate.problem:
-        return Reading(problem=candidate.problem)
-    return find_reading(candidate.id)
+def _reading_of(file: SurveyedFile, find_reading: Callable[[str], Reading]) -> Reading:
+    return Reading(problem=file.problem) if file.problem else find_reading(file.id)
 
 
-def _record(candidate: Candidate, reading: Reading, verdict: _Verdict) -> BookRecord:
-    return BookRecord(
-        id=candidate.id,
-        title=_title(candidate, reading),
-        path=candidate.path,
-        sha256=candidate.sha256,
-        sentences=reading.sentences,
-        words=reading.words,
-        status=verdict.status,
-        reason=verdict.reason,
-        duplicate_of=verdict.duplicate_of,
-    )
-
-
-def _title(candidate: Candidate, reading: Reading) -> str:
-    """The title that the book states, or else its file's name."""
-    return reading.title or PurePosixPath(candidate.path).stem
+def _title(file: SurveyedFile, reading: Reading) -> str:
+    """The title that the book states, or else its file name."""
+    return reading.title or PurePosixPath(file.path).stem

@@ -1,53 +1,42 @@
-"""Finding books in a folder and in the archives there, one at a time and nothing unpacked."""
+"""Finding books in a folder and in the archives there, one at a time and without unpacking.
+
+The one walk over books in this package: `corpus build` and the apps that take `--books` share it.
+"""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import lzma
 import os
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from folioreel.errors import InputError
 
 BOOK_SUFFIXES = frozenset(".txt .text .md .markdown .html .htm .xhtml .epub .fb2 .fbz .pdf".split())
-"""How the names of books end; what they hold is for `load_book` to tell."""
+"""Suffixes of books; `load_book` then decides by content."""
 _FOREIGN_SUFFIXES = frozenset(
     ".mobi .azw .azw3 .prc .doc .docx .rtf .odt .djvu .chm .lit .gz .rar .7z".split()
 )
-"""Books of kinds that we do not read: they are handed on, so that the report names them."""
+"""Books in formats that we cannot read. They are passed on so that the report names them."""
 _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
 _ZIP_ENDINGS = (".zip",)
-_BROKEN = (
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    ValueError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    IndexError,
-    KeyError,
-)
-"""What Python's readers of archives raise at a damaged one."""
 _LARGEST_BOOK = 200 * 2**20
-"""Bytes of one file at most, so that memory stays flat."""
-_CUT_SHORT = "is cut short or damaged; download or copy it again"
+"""Bytes. Every task holds its whole file in memory; even a scanned PDF is rarely this large, and a
+larger file is more likely a mislabelled video or disk image."""
+_DAMAGED = "is cut short or damaged; download or copy it again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundFile:
-    """A file that may be a book, or why it cannot even be opened."""
+    """A file that may be a book, or the reason why it cannot even be opened."""
 
     path: str
     """Relative to the folder; a file in an archive has the archive's path before its own."""
@@ -56,18 +45,63 @@ class FoundFile:
 
     @property
     def suffix(self) -> str:
-        """How its name ends, in lower case."""
+        """Its file type by name, in lower case: `.txt`."""
         return PurePosixPath(self.path).suffix.lower()
 
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of its content."""
+        return hashlib.sha256(self.data).hexdigest()
 
-def list_files(folder: Path, skip: Path | None = None) -> list[Path]:
-    """The files below a folder in path order, without hidden ones and without `skip`.
+    @property
+    def id(self) -> str:
+        """Identifies content and suffix: both decide how the file is read."""
+        return f"{self.sha256[:16]}-{self.suffix.lstrip('.')}"
 
-    Raises:
-        InputError: The folder is missing or cannot be read.
-    """
+
+@dataclass(frozen=True, kw_only=True)
+class BookFolder:
+    """A folder of books."""
+
+    folder: Path
+    files: tuple[Path, ...]
+    """The files in it and below it that are books or archives by name, sorted by path."""
+    other_files: int
+    prefix: str = ""
+    """Prepended to all paths, to tell the books of several folders apart."""
+
+    @classmethod
+    def open(cls, folder: Path, *, prefix: str = "", skip: Path | None = None) -> BookFolder:
+        """List a folder, without hidden files and without the folder `skip`.
+
+        Raises:
+            InputError: The folder is missing or cannot be read.
+        """
+        found = _list_files(folder, skip)
+        files = tuple(path for path in found if _is_archive(path.name) or _is_book(path.name))
+        others = len(found) - len(files)
+        return cls(folder=folder, files=files, other_files=others, prefix=prefix)
+
+    def read(self, wanted: Collection[str] | None = None) -> Iterator[FoundFile]:
+        """All books, or those with the wanted paths."""
+        for file in self.files:
+            yield from self.read_file(file, wanted)
+
+    def read_file(self, file: Path, wanted: Collection[str] | None = None) -> Iterator[FoundFile]:
+        """The book that a file is, or the books that an archive holds, in their order there."""
+        label = self.prefix + _clean(file.relative_to(self.folder).as_posix())
+        if _is_archive(file.name):
+            # Decompressing an archive takes long: it is not opened for nothing.
+            if wanted is None or any(name.startswith(f"{label}/") for name in wanted):
+                is_tar = file.name.lower().endswith(_TAR_ENDINGS)
+                yield from (_files_in_tar if is_tar else _files_in_zip)(file, label, wanted)
+        elif wanted is None or label in wanted:
+            yield _loose_file(file, label)
+
+
+def _list_files(folder: Path, skip: Path | None) -> list[Path]:
     if not folder.is_dir():
-        raise InputError("is no folder; give a folder of books", folder)
+        raise InputError("is not a folder; give a folder of books", folder)
 
     def fail(error: OSError) -> None:
         raise InputError(f"cannot be read ({error.strerror or error})", error.filename or folder)
@@ -80,37 +114,15 @@ def list_files(folder: Path, skip: Path | None = None) -> list[Path]:
             name for name in folders if name[0] != "." and (here / name).resolve() != skipped
         ]
         found += [here / name for name in names if name[0] != "."]
-    return sorted(found, key=lambda path: _label(folder, path))
+    return sorted(found, key=lambda path: _clean(path.relative_to(folder).as_posix()))
 
 
-def is_archive(name: str) -> bool:
-    """Whether a file is opened as an archive of books."""
+def _is_archive(name: str) -> bool:
     return name.lower().endswith(_TAR_ENDINGS + _ZIP_ENDINGS)
 
 
-def is_book_name(name: str) -> bool:
-    """Whether a file is taken for a book by its name."""
+def _is_book(name: str) -> bool:
     return PurePosixPath(name).suffix.lower() in BOOK_SUFFIXES | _FOREIGN_SUFFIXES
-
-
-def files_in(
-    folder: Path, path: Path, wanted: Collection[str] | None = None
-) -> Iterator[FoundFile]:
-    """The books that one file is or holds, in the order in which they lie there.
-
-    Args:
-        folder: The folder that their paths are relative to.
-        path: A book or an archive.
-        wanted: The paths to read, where not all are; archives without any are not opened.
-    """
-    label = _label(folder, path)
-    if is_archive(path.name):
-        if wanted is not None and not any(name.startswith(f"{label}/") for name in wanted):
-            return
-        read = _files_in_tar if path.name.lower().endswith(_TAR_ENDINGS) else _files_in_zip
-        yield from read(path, label, wanted)
-    elif is_book_name(path.name) and (wanted is None or label in wanted):
-        yield _loose_file(path, label)
 
 
 def _loose_file(path: Path, label: str) -> FoundFile:
@@ -124,24 +136,24 @@ def _loose_file(path: Path, label: str) -> FoundFile:
 
 def _files_in_tar(path: Path, label: str, wanted: Collection[str] | None) -> Iterator[FoundFile]:
     try:
-        with _open_plain(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        with _decompress(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
                 inner = f"{label}/{_clean(member.name)}"
-                if not member.isfile() or not _is_wanted(inner, wanted):
+                if not member.isfile() or not _is_wanted(label, inner, wanted):
                     continue
-                if problem := _problem_of_member(inner, member.size):
+                if problem := _member_problem(inner, member.size):
                     yield FoundFile(path=inner, problem=problem)
                     continue
                 file = archive.extractfile(member)
                 yield FoundFile(path=inner, data=file.read() if file else b"")
-    except _BROKEN:
-        yield FoundFile(path=label, problem=_CUT_SHORT)
+    except Exception:  # on damaged archives Python's readers raise a dozen kinds of errors
+        yield FoundFile(path=label, problem=_DAMAGED)
 
 
-def _open_plain(path: Path) -> IO[bytes]:
-    """A tar's bytes without their compression.
+def _decompress(path: Path) -> IO[bytes]:
+    """Open a tar file without its compression.
 
-    tarfile could undo it too, but takes an archive that was cut short for one that ends there.
+    tarfile could do that itself, but then takes a truncated archive for one that ends there.
     """
     with path.open("rb") as file:
         magic = file.read(6)
@@ -156,52 +168,48 @@ def _files_in_zip(path: Path, label: str, wanted: Collection[str] | None) -> Ite
     try:
         with zipfile.ZipFile(path) as archive:
             if "META-INF/container.xml" in archive.namelist():
-                yield _loose_file(path, label)  # an EPUB by another name
+                yield _loose_file(path, label)  # an EPUB under another name
                 return
             for member in archive.infolist():
                 inner = f"{label}/{_clean(member.filename)}"
-                if member.is_dir() or not _is_wanted(inner, wanted):
-                    continue
-                yield _zip_member(archive, member, inner)
-    except _BROKEN:
-        yield FoundFile(path=label, problem=_CUT_SHORT)
+                if not member.is_dir() and _is_wanted(label, inner, wanted):
+                    yield _zip_member(archive, member, inner)
+    except Exception:  # as above
+        yield FoundFile(path=label, problem=_DAMAGED)
 
 
 def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, inner: str) -> FoundFile:
-    """One file of a ZIP; a damaged one does not hinder the others."""
-    if problem := _problem_of_member(inner, member.file_size):
+    """One file of a ZIP; in contrast to a tar, a damaged one does not affect the others."""
+    if problem := _member_problem(inner, member.file_size):
         return FoundFile(path=inner, problem=problem)
-    if member.flag_bits & 1:
-        return FoundFile(path=inner, problem="is behind a password; unpack it")
+    if member.flag_bits & 1:  # the flag for encryption
+        return FoundFile(path=inner, problem="is protected by a password; unpack it")
     try:
         return FoundFile(path=inner, data=archive.read(member))
-    except _BROKEN:
-        return FoundFile(path=inner, problem=_CUT_SHORT)
+    except Exception:  # as above
+        return FoundFile(path=inner, problem=_DAMAGED)
 
 
-def _is_wanted(inner: str, wanted: Collection[str] | None) -> bool:
-    parts = PurePosixPath(inner).parts
+def _is_wanted(label: str, inner: str, wanted: Collection[str] | None) -> bool:
+    parts = PurePosixPath(inner.removeprefix(label)).parts
+    # macOS adds __MACOSX to its ZIP files: metadata under the names of the books.
     hidden = any(part[0] == "." or part == "__MACOSX" for part in parts)
-    if hidden or not (is_book_name(inner) or is_archive(inner)):
+    if hidden or not (_is_book(inner) or _is_archive(inner)):
         return False
     return wanted is None or inner in wanted
 
 
-def _problem_of_member(inner: str, size: int) -> str:
-    if is_archive(inner):
+def _member_problem(inner: str, size: int) -> str:
+    if _is_archive(inner):
         return "is an archive inside an archive; unpack it"
     return _too_large() if size > _LARGEST_BOOK else ""
 
 
 def _too_large() -> str:
-    return f"is larger than {_LARGEST_BOOK // 2**20} MB; a book is not"
-
-
-def _label(folder: Path, path: Path) -> str:
-    return _clean(path.relative_to(folder).as_posix())
+    return f"is larger than {_LARGEST_BOOK // 2**20} MB, too large for a book"
 
 
 def _clean(name: str) -> str:
-    """A name that can be written as UTF-8, without a leading `./` or `/`."""
+    """A name that UTF-8 can express, without a leading `./` or `/`."""
     plain = name.encode("utf-8", errors="backslashreplace").decode("utf-8")
     return PurePosixPath(plain).as_posix().lstrip("/")

@@ -1,6 +1,6 @@
 """The paper's table of its corpus (table 2): books, sentences, words, unique words, lengths.
 
-Words are those of `folioreel.text.tokenize`: punctuation marks are no words.
+Words are those of `folioreel.text.tokenize`, which does not count punctuation marks.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from folioreel.corpus.manifest import STATUSES
 from folioreel.corpus.reader import Corpus
-from folioreel.corpus.records import STATUSES
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.text import tokenize
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusStatistics:
-    """What a corpus holds, and how many books were left out of it for each reason."""
+    """What a corpus holds, and how many books were left out for each reason."""
 
     books: int
     sentences: int
@@ -28,7 +28,7 @@ class CorpusStatistics:
     """Status → number of books: `short`, `duplicate`, `held out`, `unreadable`."""
 
     def table(self) -> str:
-        """The table as text, one row a figure."""
+        """The table as text, one figure per row."""
         rows = [
             ("books", f"{self.books:,}"),
             ("sentences", f"{self.sentences:,}"),
@@ -46,13 +46,14 @@ class CorpusStatistics:
 def measure_corpus(
     corpus: Corpus, progress: ProgressCallback = ignore_progress
 ) -> CorpusStatistics:
-    """Count a corpus in one pass over it.
+    """Count what a corpus holds, in one pass over it.
 
     Raises:
         InputError: A book's file is missing or damaged.
     """
     unique: set[str] = set()
-    lengths: Counter[int] = Counter()  # words in a sentence -> sentences
+    # A histogram instead of a list: BookCorpus has 74 million sentences, but few lengths.
+    lengths: Counter[int] = Counter()
     for done, book in enumerate(corpus.read_books(), 1):
         for text in book.text.texts:
             words = tokenize(text)
@@ -61,7 +62,7 @@ def measure_corpus(
         progress(Progress(stage="counting words", done=done, total=len(corpus.books)))
     sentences = lengths.total()
     words_in_all = sum(length * count for length, count in lengths.items())
-    ends = Counter(book.status for book in corpus.left_out)
+    statuses = Counter(book.status for book in corpus.left_out)
     return CorpusStatistics(
         books=len(corpus.books),
         sentences=sentences,
@@ -69,16 +70,16 @@ def measure_corpus(
         unique_words=len(unique),
         mean_sentence_words=words_in_all / max(1, sentences),
         median_sentence_words=median_of_histogram(lengths),
-        left_out={status: ends[status] for status in STATUSES if status != "kept"},
+        left_out={status: statuses[status] for status in STATUSES if status != "kept"},
     )
 
 
 def median_of_histogram(histogram: Counter[int]) -> float:
-    """The exact median of values that were counted, 0 if there are none."""
+    """The exact median of counted values; 0 if there are none."""
     total = histogram.total()
     if total == 0:
         return 0.0
-    middles = ((total - 1) // 2, total // 2)  # one place if the number is odd, two if even
+    middles = ((total - 1) // 2, total // 2)  # the same place twice if the number is odd
     found = []
     passed = 0
     for value in sorted(histogram):

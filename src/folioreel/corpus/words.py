@@ -1,7 +1,7 @@
-"""Full text over the sentences of a corpus, by BM25, on Tantivy: `search/words/`.
+"""Full-text search over the sentences of a corpus by BM25, with Tantivy: `search/words/`.
 
-English endings and accents are left out on both sides. Of each sentence its book's id and its
-place in the book are kept; the text itself is in the corpus.
+Queries and sentences are stemmed (English) and stripped of accents alike. The index stores a book's
+id and the sentence's index in it; the text itself is in the corpus.
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ from folioreel.files import make_folder
 
 _TOKENIZER = "folioreel"
 _HEAP_BYTES = 64_000_000
+"""Memory of the writer before it flushes to disk. Tantivy needs 15 MB at least; more only means
+fewer merges later."""
 _COMMON_FROM = 0.05
-"""A word in so large a share of all sentences tells them hardly apart, and costs most."""
+"""A word in at least this share of all sentences ("the", "said") hardly distinguishes them, and
+its long list of sentences takes most of the time."""
+_LONGEST_WORD = 40
+"""Characters; Tantivy's own default. Longer tokens are web addresses and debris."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +40,7 @@ class WordIndex:
     """The full-text index of a corpus, open for searching."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an index.
+        """Open an existing index.
 
         Raises:
             InputError: It is missing or damaged.
@@ -50,15 +55,15 @@ class WordIndex:
 
     @property
     def sentences(self) -> int:
-        """The number of sentences in it."""
+        """The number of sentences in the index."""
         return self._searcher.num_docs
 
     def count_sentences(self, word: str) -> int:
-        """The number of sentences with a word, as `split` gives it."""
+        """The number of sentences with a word in the form that `split` gives."""
         return self._searcher.doc_freq("text", word)
 
     def split(self, text: str) -> list[str]:
-        """The words of a text as they are compared, each once."""
+        """The distinct words of a text in the form in which they are compared."""
         return list(dict.fromkeys(self._analyzer.analyze(text)))
 
     def search(self, text: str, count: int) -> list[WordHit]:
@@ -67,7 +72,7 @@ class WordIndex:
         Raises:
             InputError: The index is damaged.
         """
-        words = self._telling_words(text)
+        words = self._rare_words(text)
         if not words:
             return []
         schema = self._index.schema
@@ -84,8 +89,8 @@ class WordIndex:
             raise self._damaged(error) from error
         return sorted(hits, key=lambda hit: (-hit.score, hit.book_id, hit.sentence))
 
-    def _telling_words(self, text: str) -> list[str]:
-        """The words to look for: without those in every twentieth sentence, if others are left."""
+    def _rare_words(self, text: str) -> list[str]:
+        """The words to look for: the common ones are dropped, unless there are no others."""
         counts = {word: self.count_sentences(word) for word in self.split(text)}
         known = [word for word, count in counts.items() if count]
         rare = [word for word in known if counts[word] < _COMMON_FROM * self.sentences]
@@ -105,10 +110,10 @@ class WordIndex:
 
 
 class WordWriter:
-    """The full-text index of a corpus, open for changes; nothing counts before `commit`."""
+    """The full-text index of a corpus, open for changes; they take effect with `commit`."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an index, or make one.
+        """Open an index, or create one.
 
         Raises:
             InputError: It is damaged, or the folder cannot be written.
@@ -117,14 +122,14 @@ class WordWriter:
         try:
             index = tantivy.Index(_make_schema(), path=str(folder))
             index.register_tokenizer(_TOKENIZER, _make_analyzer())
-            # One thread: the sentences keep their order.
+            # One thread, so that sentences keep their order and ties are broken alike each time.
             self._writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
         except (ValueError, OSError) as error:
             reason = " ".join(str(error).split())[:200]
             raise InputError(f"cannot be written ({reason})", folder) from error
 
     def add_book(self, book_id: str, texts: Sequence[str]) -> None:
-        """Add the sentences of a book, in the place of those that it has."""
+        """Add the sentences of a book, replacing those that it already has."""
         self.remove_book(book_id)
         for sentence, text in enumerate(texts):
             document = tantivy.Document()
@@ -134,15 +139,15 @@ class WordWriter:
             self._writer.add_document(document)
 
     def remove_book(self, book_id: str) -> None:
-        """Remove the sentences of a book, if it has any."""
+        """Remove the sentences of a book, if there are any."""
         self._writer.delete_documents_by_term("book", book_id)
 
     def commit(self) -> None:
-        """Make all changes last, at once."""
+        """Make all changes permanent, in one step."""
         self._writer.commit()
 
     def close(self) -> None:
-        """Wait until the index is tidy."""
+        """Wait until background merges are finished."""
         self._writer.wait_merging_threads()
 
 
@@ -157,7 +162,7 @@ def _make_schema() -> tantivy.Schema:
 def _make_analyzer() -> tantivy.TextAnalyzer:
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     for step in (
-        tantivy.Filter.remove_long(40),
+        tantivy.Filter.remove_long(_LONGEST_WORD),
         tantivy.Filter.lowercase(),
         tantivy.Filter.ascii_fold(),
         tantivy.Filter.stemmer("english"),

@@ -1,18 +1,21 @@
-"""The file of a book's vectors: what is read is what was written, and damage is seen."""
+"""The files of a search store: what is read is what was written, and damage is noticed."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from made_stories import build_tales
 
-from folioreel.corpus.vectors import (
+from folioreel.corpus.reader import open_corpus
+from folioreel.corpus.store import (
+    PassageFile,
     VectorFile,
+    pack_passages,
     pack_signs,
     pack_vectors,
-    scale_rows,
-    unpack_vectors,
 )
 from folioreel.errors import InputError
+from folioreel.models.inference import unit_rows
 
 
 @pytest.fixture
@@ -33,12 +36,12 @@ def test_rows_keep_their_direction(file: VectorFile, vectors: np.ndarray) -> Non
     assert file.is_whole()
     rows = [0, 4, 7, 29]
     stored = np.frombuffer(b"".join(file.read_rows(rows)), dtype=np.int8).reshape(4, 100)
-    found = scale_rows(stored.astype(np.float32))
+    found = unit_rows(stored.astype(np.float32))
     lengths = np.linalg.norm(vectors[rows], axis=1)
     lengths[1] = 1
     np.testing.assert_allclose(found, vectors[rows] / lengths[:, None], atol=0.002)
     assert not found[1].any()
-    assert np.abs(unpack_vectors(file)[[0, 7]]).max(axis=1).tolist() == [127, 127]
+    assert np.abs(file.read_all()[[0, 7]]).max(axis=1).tolist() == [127, 127]
 
 
 def test_signs(file: VectorFile, vectors: np.ndarray) -> None:
@@ -49,7 +52,7 @@ def test_signs(file: VectorFile, vectors: np.ndarray) -> None:
     assert (signs == pack_signs(vectors)).all()
 
 
-def test_damage_is_seen(file: VectorFile) -> None:
+def test_damaged_vectors_are_noticed(file: VectorFile) -> None:
     whole = file.path.read_bytes()
     flipped = bytearray(whole)
     flipped[700] ^= 1
@@ -71,3 +74,36 @@ def test_a_book_without_sentences(tmp_path: Path) -> None:
     path = tmp_path / "book.bin"
     path.write_bytes(pack_vectors(np.empty((0, 100), dtype=np.float32)))
     assert VectorFile(path=path, sentences=0, units=100).is_whole()
+
+
+def test_every_sentence_leads_to_its_paragraph(tmp_path: Path) -> None:
+    for book in open_corpus(build_tales(tmp_path)).read_books():
+        path = tmp_path / "book.bin"
+        path.write_bytes(pack_passages(book.text))
+        file = PassageFile(path=path)
+        assert file.is_whole()
+        sentences = list(book.text.sentences())
+        for sentence in sentences:
+            passage = file.read(sentence.index)
+            assert passage.centre == sentence.index
+            assert passage.chapter_title == book.text.chapter_titles[sentence.chapter]
+            assert list(passage.sentences) == [
+                each for each in sentences if each.paragraph == sentence.paragraph
+            ]
+
+
+def test_damaged_passages_are_noticed(tmp_path: Path) -> None:
+    (book, *_) = open_corpus(build_tales(tmp_path)).read_books()
+    path = tmp_path / "book.bin"
+    whole = pack_passages(book.text)
+    file = PassageFile(path=path)
+    assert not file.is_whole()
+    with pytest.raises(InputError, match=r"cannot be read .* index the corpus again"):
+        file.read(0)
+    path.write_bytes(whole[:60])
+    assert not file.is_whole()
+    with pytest.raises(InputError, match="damaged; index the corpus again"):
+        file.read(5)
+    path.write_bytes(b"\xff" * len(whole))
+    with pytest.raises(InputError, match=r"book\.bin: "):
+        file.read(0)

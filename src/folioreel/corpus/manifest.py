@@ -1,4 +1,14 @@
-"""`corpus.json`: what a corpus holds, and what was left out of it and why (paper, section 3).
+"""A corpus on disk: where its files lie, what `corpus.json` says, and the lock for writers.
+
+```
+CORPUS/corpus.json          which books are kept, and which are not and why
+CORPUS/books/<id>.tsv.gz    the sentences of each kept book               (reader.py)
+CORPUS/readings/<id>.json   the result of reading each file               (readings.py)
+CORPUS/search/              what `corpus index` adds                      (store.py)
+CORPUS/.scratch/            files while they are being read; gone when the build ends
+CORPUS/.lock                held by the one process that may write
+```
+`<id>` is the first 16 digits of the file's SHA-256 and its suffix: `9c56cc51b374c3ba-txt`.
 
 ```
 {"format": "folioreel-corpus", "version": 1, "package_version": "0.1.0",
@@ -8,7 +18,7 @@
             "status": "kept" | "short" | "duplicate" | "held out" | "unreadable",
             "reason", "duplicate_of"}, ...]}
 ```
-The books are in path order. `path` is relative to the folder that the corpus was built from; a book
+Books are sorted by path. A `path` is relative to the folder that the corpus was built from; a book
 in an archive has the archive's path before its own. `duplicate_of` is the path of the kept or
 held-out book that this one repeats.
 """
@@ -16,10 +26,14 @@ held-out book that this one repeats.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
+
+from filelock import FileLock, Timeout
 
 from folioreel import __version__
 from folioreel.errors import InputError
@@ -29,17 +43,20 @@ from folioreel.ingest.source import read_bytes
 FORMAT = "folioreel-corpus"
 VERSION = 1
 MANIFEST = "corpus.json"
+LOCK = ".lock"
 
 Status = Literal["kept", "short", "duplicate", "held out", "unreadable"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
+_LOG = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, kw_only=True)
 class BookRecord:
-    """One book of the folder and what became of it."""
+    """One book of the folder, and whether the corpus keeps it."""
 
     id: str
-    """Names its content and its kind of file; empty for an archive that cannot be opened."""
+    """Identifies content and file type; empty for an archive that cannot be opened."""
     title: str
     path: str
     sha256: str
@@ -47,25 +64,25 @@ class BookRecord:
     words: int
     status: Status
     reason: str = ""
-    """Why it was left out, in words for the user."""
+    """Why it is not kept, in words for the user."""
     duplicate_of: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOutRecord:
-    """One book that the corpus must not hold."""
+    """One book that must stay out of the corpus."""
 
     path: str
     title: str
     sha256: str
     words: int
     problem: str = ""
-    """Why it could not be read, and so could not be kept out."""
+    """Why it could not be read, in which case its copies could not be excluded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """All that `corpus.json` says."""
+    """The content of `corpus.json`."""
 
     config: dict[str, Any]
     books: tuple[BookRecord, ...]
@@ -73,8 +90,54 @@ class Manifest:
     package_version: str = __version__
 
 
+def text_path(corpus: Path, book_id: str) -> Path:
+    """Where the text of a book lies."""
+    return corpus / "books" / f"{book_id}.tsv.gz"
+
+
+def reading_path(corpus: Path, book_id: str) -> Path:
+    """Where the reading of a book lies."""
+    return corpus / "readings" / f"{book_id}.json"
+
+
+def scratch_path(corpus: Path) -> Path:
+    """Where files lie while they are being read."""
+    return corpus / ".scratch"
+
+
+@contextmanager
+def locked(corpus: Path) -> Iterator[None]:
+    """Keep other processes from writing to a corpus; its folder must exist.
+
+    The system releases the lock when the process ends, however it ends.
+
+    Raises:
+        InputError: Another process is writing to it, or the folder is not writable.
+    """
+    try:
+        (corpus / LOCK).touch()
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror or error})", corpus / LOCK) from error
+    lock = FileLock(corpus / LOCK, timeout=0)  # fail at once: a build may take hours
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InputError(
+            f"another process is writing to {corpus}; wait until it has finished"
+        ) from None
+    except OSError as error:
+        # Some network drives have no locks. Refusing to build there would help nobody.
+        _LOG.warning(
+            "%s cannot be locked (%s); run one build at a time", corpus, error.strerror or error
+        )
+    try:
+        yield
+    finally:
+        lock.release()  # does nothing where it was not acquired
+
+
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write `corpus.json`, one line a book."""
+    """Write `corpus.json`, one line per book so that two corpora can be compared with `diff`."""
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -92,11 +155,11 @@ def read_manifest(folder: Path) -> Manifest:
     """Read `corpus.json`.
 
     Raises:
-        InputError: The folder is no corpus, or one of another version, or it is damaged.
+        InputError: The folder is not a corpus, has another version, or is damaged.
     """
     path = folder / MANIFEST
     if not path.is_file():
-        raise InputError(f"is no corpus (it has no {MANIFEST}); build one first", folder)
+        raise InputError(f"is not a corpus (it has no {MANIFEST}); build one first", folder)
     try:
         data = json.loads(read_bytes(path))
     except ValueError as error:
@@ -105,7 +168,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError("does not describe a corpus; is it another program's file?", path)
     if data.get("version") != VERSION:
         raise InputError(
-            f"is of version {data.get('version')}, and this folioreel reads version {VERSION}; "
+            f"has version {data.get('version')}, but this folioreel reads version {VERSION}; "
             "build the corpus again",
             path,
         )
@@ -124,14 +187,14 @@ _Record = TypeVar("_Record", BookRecord, HeldOutRecord)
 
 
 def _parse(kind: type[_Record], row: dict[str, Any]) -> _Record:
-    """A record whose fields have the types that they should have."""
+    """A record, its field types checked: the file may have been edited by hand."""
     record = kind(**row)
     for field in fields(kind):
         value = getattr(record, field.name)
         expected = int if field.type == "int" else str
         optional = field.name == "duplicate_of" and value is None
         if not optional and not isinstance(value, expected):
-            raise ValueError(f"{field.name} of {row.get('path')} is no {expected.__name__}")
+            raise ValueError(f"{field.name} of {row.get('path')} must be {expected.__name__}")
     if isinstance(record, BookRecord) and record.status not in STATUSES:
         raise ValueError(f"unknown status {record.status!r}")
     return record
