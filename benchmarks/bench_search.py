@@ -27,15 +27,19 @@ from pathlib import Path
 
 import numpy as np
 
-from folioreel.corpus.book_file import BookText, encode_text, read_text
 from folioreel.corpus.build import CorpusConfig, build_corpus
 from folioreel.corpus.index import IndexConfig, index_corpus
-from folioreel.corpus.reader import Corpus, open_corpus
-from folioreel.corpus.readings import text_path
-from folioreel.corpus.records import BookRecord, Manifest, write_manifest
+from folioreel.corpus.manifest import BookRecord, Manifest, text_path, write_manifest
+from folioreel.corpus.reader import BookText, Corpus, encode_text, open_corpus, read_text
 from folioreel.corpus.search import SearchStore
-from folioreel.corpus.store import IndexedBook, StoreRecord, read_record, vector_file
-from folioreel.corpus.vectors import pack_vectors, scale_rows, unpack_vectors
+from folioreel.corpus.store import (
+    IndexedBook,
+    StoreRecord,
+    pack_vectors,
+    read_record,
+    vector_file,
+)
+from folioreel.models.onnx_graphs import unit_rows
 
 COUNT = 10
 STEP = 0.5
@@ -87,12 +91,12 @@ def _copy_book(
     copy: int,
 ) -> BookRecord:
     text = read_text(text_path(source.folder, book.id), book.sentences)
-    rows = unpack_vectors(vector_file(source.folder, indexed, record.fingerprint, record.units))
+    rows = vector_file(source.folder, indexed, record.fingerprint, record.units).read_all()
     vectors = rows.astype(np.float32)
     if copy:
         rng = np.random.default_rng([copy, *book.id.encode()])
-        moves = scale_rows(rng.standard_normal(vectors.shape, dtype=np.float32))
-        vectors = (scale_rows(vectors) + STEP * moves)[::-1]
+        moves = unit_rows(rng.standard_normal(vectors.shape, dtype=np.float32))
+        vectors = (unit_rows(vectors) + STEP * moves)[::-1]
         text = BookText(
             chapter_titles=text.chapter_titles,
             chapters=text.chapters,
@@ -153,11 +157,11 @@ def brute_force(folder: Path, queries: list[str]) -> list[list[tuple[str, int]]]
     from folioreel.models.sentence_encoder import load_encoder
 
     record = read_record(folder)
-    vectors = scale_rows(load_encoder(record.encoder).encode(queries))
+    vectors = unit_rows(load_encoder(record.encoder).encode(queries))
     best: list[list[tuple[float, str, int]]] = [[] for _ in queries]
     for book in record.books:
-        rows = unpack_vectors(vector_file(folder, book, record.fingerprint, record.units))
-        cosines = scale_rows(rows.astype(np.float32)) @ vectors.T  # (N, queries)
+        rows = vector_file(folder, book, record.fingerprint, record.units).read_all()
+        cosines = unit_rows(rows.astype(np.float32)) @ vectors.T  # (N, queries)
         for number in range(len(queries)):
             order = np.argsort(-cosines[:, number], kind="stable")[:COUNT]
             found = [(float(-cosines[row, number]), book.id, int(row)) for row in order]
@@ -174,7 +178,7 @@ def choose_queries(folder: Path, dataset: Path | None, count: int) -> list[str]:
         lines = [line.text for pair in find_pairs(dataset) for line in load_pair(pair).spoken]
         texts = [line for line in lines if len(line.split()) >= 3]
     else:
-        texts = [each.text for each in next(open_corpus(folder).read_books()).sentences()]
+        texts = next(open_corpus(folder).read_books()).text.texts
         texts = [text for text in texts if len(text.split()) >= 6]
         texts = [" ".join(w for k, w in enumerate(t.split()) if k % 3 != 2) for t in texts]
     return [texts[k] for k in rng.choice(len(texts), min(count, len(texts)), replace=False)]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from folioreel.apps.caption import CaptionConfig, tell_pictures
-from folioreel.apps.gallery import write_gallery
+from folioreel.apps.caption import CaptionConfig, find_passages
+from folioreel.apps.contact_sheet import write_gallery
 from folioreel.files import make_folder, write_whole
 from folioreel.ingest.descriptions import read_flickr8k, read_pictures
 
@@ -37,10 +37,10 @@ def main() -> None:
         if name in files:
             write_whole(files[name], data)
     config = CaptionConfig(encoder=options.encoder, style_shift=options.style_shift)
-    telling = tell_pictures([files[name] for name in names], options.books, config)
+    found = find_passages([files[name] for name in names], options.books, config)
     page = options.out / "gallery.html"
-    write_gallery(telling, page, title="Flickr8k, told by books", force=True)
-    print(f"wrote {page}: {len(telling.stories)} of {len(names)} pictures")
+    write_gallery(found, page, title="Flickr8k, told by books", force=True)
+    print(f"wrote {page}: {len(found.stories)} of {len(names)} pictures")
 
 
 if __name__ == "__main__":

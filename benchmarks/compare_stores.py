@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.corpus.reader import open_corpus
-from folioreel.corpus.scan import nearest_by_signs
-from folioreel.corpus.store import read_record, vector_file
-from folioreel.corpus.vectors import pack_signs, scale_rows, unpack_vectors
+from folioreel.corpus.search import nearest_by_signs
+from folioreel.corpus.store import pack_signs, read_record, vector_file
 from folioreel.corpus.words import WordIndex, WordWriter
+from folioreel.models.onnx_graphs import unit_rows
 
 COUNT, QUERIES, SHORTLIST = 10, 100, 2_000
 Vectors = NDArray[np.float32]
@@ -44,7 +44,7 @@ def ours(vectors: Vectors, queries: Vectors, texts: list[str], folder: Path) -> 
 
     def search(number: int) -> list[int]:
         near = nearest_by_signs(signs, asked[number], SHORTLIST)
-        cosines = scale_rows(stored[near].astype(np.float32)) @ queries[number]
+        cosines = unit_rows(stored[near].astype(np.float32)) @ queries[number]
         return [int(row) for row in near[np.argsort(-cosines, kind="stable")[:COUNT]]]
 
     return search
@@ -108,7 +108,7 @@ def sqlite_vec(vectors: Vectors, queries: Vectors, texts: list[str], folder: Pat
             (asked[number].tobytes(), SHORTLIST),
         ).fetchall()
         rows = np.frombuffer(b"".join(row[1] for row in found), np.int8).reshape(-1, units)
-        cosines = scale_rows(rows.astype(np.float32)) @ queries[number]
+        cosines = unit_rows(rows.astype(np.float32)) @ queries[number]
         return [int(found[k][0]) for k in np.argsort(-cosines)[:COUNT]]
 
     return search
@@ -159,17 +159,17 @@ def read(corpus: Path, rows: int) -> tuple[Vectors, Vectors, list[str]]:
     pieces: list[NDArray[np.int8]] = []
     texts: list[str] = []
     for book in record.books:
-        pieces.append(unpack_vectors(vector_file(corpus, book, record.fingerprint, record.units)))
+        pieces.append(vector_file(corpus, book, record.fingerprint, record.units).read_all())
         texts += opened.read(books[book.id]).text.texts
         if len(texts) >= rows:
             break
-    vectors = scale_rows(np.concatenate(pieces)[:rows].astype(np.float32))
+    vectors = unit_rows(np.concatenate(pieces)[:rows].astype(np.float32))
     kept = np.flatnonzero(vectors.any(axis=1))
     vectors, texts = vectors[kept], [texts[k] for k in kept]
     rng = np.random.default_rng(6)
     near = vectors[choose(texts)]
-    moves = scale_rows(rng.standard_normal(near.shape, dtype=np.float32))
-    return vectors, scale_rows(near + 0.7 * moves), texts
+    moves = unit_rows(rng.standard_normal(near.shape, dtype=np.float32))
+    return vectors, unit_rows(near + 0.7 * moves), texts
 
 
 def measure(name: str, corpus: Path, rows: int) -> dict[str, object]:

@@ -115,7 +115,7 @@ def rank_of(book: str, found: Retrieval, figure: str) -> int | None:
 
 
 def levels(found: Retrieval) -> str:
-    """The scores of wrong books, from which the constants of `wrong_books.py` come."""
+    """The scores of wrong books, from which the constants of `retrieve.py` come."""
     values = np.log([c.evidence * c.similarity for c in found.candidates])
     listed = " ".join(f"{value:.2f}" for value in values)
     return f"  wrong: mean {values.mean():.3f} sd {values.std(ddof=1):.3f}: {listed}"

@@ -90,7 +90,7 @@ def test_a_book_can_be_left_out(folder, spoken):
     with pytest.raises(InputError, match="no book nothing to leave out"):
         borrow(spoken, folder, replace(ALONE, without=("nothing",)))
     whole = tuple(f"novel-{k}.txt" for k in range(3))
-    with pytest.raises(InputError, match="all were left out"):
+    with pytest.raises(InputError, match="all are left out"):
         borrow(spoken, folder, replace(ALONE, without=whole))
 
 

@@ -43,7 +43,7 @@ def test_every_book_is_there_once(folder):
 def test_books_in_archives_are_read_like_others(folder, tmp_path):
     library = open_library(folder, workers=1)
     path = "more.tar.xz/four.txt"
-    (found,) = library.find_files({path})
+    (found,) = library.folder.read({path})
     loose = tmp_path / "four.txt"
     loose.write_text(make_novel(4), encoding="utf-8")
     assert read_book(found).sentences == load_book(loose).sentences
@@ -66,10 +66,10 @@ def test_the_second_time_comes_from_the_cache(folder, monkeypatch):
 
 
 def test_no_books(tmp_path):
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         open_library(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="holds no book; give a folder"):
+    with pytest.raises(InputError, match="holds no books; give a folder"):
         open_library(tmp_path)
     (tmp_path / "empty.txt").write_bytes(b"")
-    with pytest.raises(InputError, match=r"no book that can be read; the first of 1: empty\.txt"):
+    with pytest.raises(InputError, match=r"holds no readable book; the first of 1: empty\.txt"):
         open_library(tmp_path, workers=1)

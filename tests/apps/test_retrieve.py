@@ -3,13 +3,14 @@
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from corpus.made_books import edit_words, make_novel, write_tar
 
 from folioreel.alignment.aligner import Aligner
 from folioreel.apps.demo import demo_folder
 from folioreel.apps.library import open_library
-from folioreel.apps.retrieve import RetrieveConfig, retrieve
+from folioreel.apps.retrieve import RetrieveConfig, retrieve, wrong_book_chances
 from folioreel.errors import AlignmentError, ConfigError, InputError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
@@ -89,9 +90,9 @@ def test_another_edition_in_an_archive_is_found_too(folder, spoken, tmp_path):
 
 
 def test_what_cannot_be_looked_for(folder, spoken, tmp_path):
-    with pytest.raises(AlignmentError, match="nothing is said"):
+    with pytest.raises(AlignmentError, match="has no dialogue"):
         retrieve(replace(spoken, subtitles=()), folder, ALONE)
-    with pytest.raises(InputError, match="holds no book"):
+    with pytest.raises(InputError, match="holds no books"):
         retrieve(spoken, tmp_path, ALONE)
     with pytest.raises(ConfigError, match="at least 1"):
         RetrieveConfig(shortlist=0)
@@ -99,3 +100,40 @@ def test_what_cannot_be_looked_for(folder, spoken, tmp_path):
     (tmp_path / "russian.txt").write_text(russian, encoding="utf-8")
     with pytest.raises(AlignmentError, match=r"none of the 1 .*russian\.txt: .*script"):
         retrieve(spoken, tmp_path, ALONE)
+
+
+def draw_wrong(rng, count, level=-4.2, scatter=0.4):
+    return np.sort(rng.normal(level, scatter, count))[::-1]
+
+
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("level", [-4.6, -4.0])
+def test_false_alarms_are_as_rare_as_they_should_be(rng, count, level):
+    trials = 600
+    least = [wrong_book_chances(draw_wrong(rng, count, level)).min() for _ in range(trials)]
+    # Three standard deviations of the count above what is promised.
+    for promised in (0.001, 0.05):
+        allowed = promised * trials + 3 * np.sqrt(promised * trials)
+        assert sum(chance < promised for chance in least) <= allowed
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 29])
+def test_the_right_book_stands_out(rng, count):
+    chances = wrong_book_chances(np.array([0.0, *draw_wrong(rng, count)]))
+    assert chances[0] < 0.001
+    assert (chances[1:] > 0.05).all()
+
+
+def test_two_editions_do_not_hide_each_other(rng):
+    chances = wrong_book_chances(np.array([1.0, 0.9, 0.0, *draw_wrong(rng, 6)]))
+    assert (chances[:3] < 0.001).all()
+    assert (chances[3:] > 0.05).all()
+
+
+def test_more_evidence_is_never_less_sure(rng):
+    wrong = draw_wrong(rng, 7)
+    before = 1.0
+    for value in np.linspace(wrong[0], 1.0, 50):
+        chance = wrong_book_chances(np.array([value, *wrong]))[0]
+        assert chance <= before
+        before = chance

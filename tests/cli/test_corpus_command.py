@@ -17,7 +17,7 @@ from command_line import assert_one_line, run
 from corpus.made_books import edit_words, make_novel, write_library, write_novels
 from corpus.made_stories import build_tales
 
-from folioreel.corpus.lock import locked
+from folioreel.corpus.manifest import locked
 
 SHORT = ["--min-words", "1500", "--workers", "1"]
 
@@ -109,7 +109,7 @@ def test_stats_are_the_papers_table(built):
 
 def test_missing_and_empty_folders(tmp_path):
     out = tmp_path / "out"
-    assert_one_line(run("corpus", "build", tmp_path / "nothing", "--out", out), "is no folder")
+    assert_one_line(run("corpus", "build", tmp_path / "nothing", "--out", out), "is not a folder")
     (tmp_path / "empty").mkdir()
     assert_one_line(run("corpus", "build", tmp_path / "empty", "--out", out), "holds no books")
     assert not out.exists()
@@ -119,7 +119,7 @@ def test_out_is_something_else(library, tmp_path):
     mine = tmp_path / "photographs"
     mine.mkdir()
     (mine / "books").write_text("mine", encoding="utf-8")
-    assert_one_line(run("corpus", "build", library, "--out", mine), "no corpus")
+    assert_one_line(run("corpus", "build", library, "--out", mine), "not a corpus")
     assert (mine / "books").read_text(encoding="utf-8") == "mine"
 
 
@@ -148,7 +148,7 @@ def test_out_is_protected(library, tmp_path):
 def test_a_second_build_at_once_is_one_line(library, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    says = f"another run is writing to {out}; wait for it to end"
+    says = f"another process is writing to {out}; wait until it has finished"
     with locked(out):
         assert_one_line(run("corpus", "build", library, "--out", out, *SHORT), says)
     assert run("corpus", "build", library, "--out", out, *SHORT).exit_code == 0
@@ -163,8 +163,8 @@ def test_settings_out_of_range(library, tmp_path):
 
 
 def test_stats_of_what_is_no_corpus(library, tmp_path):
-    assert_one_line(run("corpus", "stats", tmp_path / "nothing"), "is no corpus")
-    assert_one_line(run("corpus", "stats", library), "is no corpus")
+    assert_one_line(run("corpus", "stats", tmp_path / "nothing"), "is not a corpus")
+    assert_one_line(run("corpus", "stats", library), "is not a corpus")
 
 
 def test_damaged_corpora(built, tmp_path):
@@ -214,7 +214,7 @@ def test_ctrl_c_is_one_line_and_the_next_run_takes_up(tmp_path, workers):
     assert process.returncode == 1, said
     assert printed == ""
     assert re.fullmatch(r"folioreel: stopped; [^\n]*same command again[^\n]*\n", said), said
-    assert_one_line(run("corpus", "stats", out), "is no corpus")
+    assert_one_line(run("corpus", "stats", out), "is not a corpus")
     known = len(list(out.glob("readings/[!.]*.json")))
     assert 3 <= known < 40
     report = json.loads(run(*command, "--json").stdout)
@@ -280,8 +280,8 @@ def test_a_damaged_book_is_listed_at_the_end(tmp_path):
 
 
 def test_wrong_input_is_one_line(corpus, tmp_path):
-    assert_one_line(run("corpus", "search", "x", "--corpus", tmp_path), "is no corpus")
-    assert_one_line(run("corpus", "index", tmp_path), "is no corpus")
+    assert_one_line(run("corpus", "search", "x", "--corpus", tmp_path), "is not a corpus")
+    assert_one_line(run("corpus", "index", tmp_path), "is not a corpus")
     assert_one_line(
         run("corpus", "search", "Кто там?", "--corpus", corpus), "Cyrillic", "language of the books"
     )

@@ -83,7 +83,7 @@ def test_describe_writes_frames(aligned, tmp_path):
         (["--range", "1:00"], 2, "is not a range"),
         (["--at", "9:00:00"], 1, "is not in the film"),
         (["--shot", "1"], 1, "no shots"),
-        (["--passage", "99999"], 1, "no sentence stands on line 99999"),
+        (["--passage", "99999"], 1, "no sentence on line 99999"),
     ],
 )
 def test_describe_says_what_is_wrong(aligned, arguments, code, words):

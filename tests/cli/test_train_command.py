@@ -13,9 +13,8 @@ from corpus.made_books import ALONE, write_novels
 
 from folioreel.cli import main
 from folioreel.corpus.build import build_corpus
-from folioreel.corpus.pack import PackConfig, pack_corpus
+from folioreel.corpus.pack import PackConfig, build_vocabulary, pack_corpus
 from folioreel.corpus.reader import open_corpus
-from folioreel.corpus.vocabulary import build_vocabulary
 
 torch = pytest.importorskip("torch")
 
@@ -246,7 +245,7 @@ def test_a_damaged_checkpoint(straight, corpus, tmp_path, damage):
 
 
 def test_bad_folders(corpus, tmp_path):
-    assert_one_line(train(tmp_path / "nothing", tmp_path / "run"), "is no corpus")
+    assert_one_line(train(tmp_path / "nothing", tmp_path / "run"), "is not a corpus")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "report.json").write_text("mine", encoding="utf-8")
     assert_one_line(train(corpus, tmp_path / "mine"), "no training run")

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from drawn_films import draw_film, scene
 from made_flickr8k import COLOURS, write_flickr8k
 
-from folioreel.apps.caption_picture import caption_pictures
+from folioreel.apps.caption import caption_pictures
 from folioreel.cli import main
 from folioreel.models.captioner import caption_tokens
 from folioreel.models.frame_features import load_frame_features

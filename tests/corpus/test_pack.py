@@ -10,9 +10,8 @@ import pytest
 from made_books import snapshot, write_novels
 
 from folioreel.corpus.build import CorpusConfig, build_corpus
-from folioreel.corpus.pack import PackConfig, pack_corpus
+from folioreel.corpus.pack import PackConfig, build_vocabulary, pack_corpus
 from folioreel.corpus.reader import Corpus, open_corpus
-from folioreel.corpus.pack import build_vocabulary
 from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.shards import load_shard
 from folioreel.models.vocabulary import Vocabulary

@@ -15,7 +15,7 @@ from folioreel.corpus.store import (
     pack_vectors,
 )
 from folioreel.errors import InputError
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 
 
 @pytest.fixture

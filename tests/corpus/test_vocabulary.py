@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from made_books import write_novels
 
 from folioreel.corpus.build import CorpusConfig, build_corpus
-from folioreel.corpus.reader import open_corpus
 from folioreel.corpus.pack import build_vocabulary, choose_words
+from folioreel.corpus.reader import open_corpus
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.vocabulary import (
     END,

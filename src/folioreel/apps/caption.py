@@ -1,31 +1,98 @@
-"""Pictures told with passages of books: the paper's CoCoBook (section 5).
+"""Book passages for pictures: the paper's CoCoBook (section 5).
 
-A picture gets a plain sentence from the captioner. The ten sentences of the books that are nearest
-to it by their vectors are ranked again by the caption's 1-gram precision, without stop words, and
-the best is given with the two sentences before it and the two after.
+The captioner writes a plain sentence about a picture. The ten sentences of the books whose vectors
+are nearest to it are ranked again by the unigram precision of the caption, without stop words, and
+the best one is given with the two sentences before and after it.
 
-The paper does not say which of the two texts the precision is of. Of the caption it favours
-sentences that tell more of the picture; of the sentence, scraps with one word of the caption.
+The paper does not say of which text the precision is taken. With the caption's, sentences win that
+say more about the picture; with the sentence's, fragments that hold one word of the caption would.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from folioreel.apps.caption_books import Books, Floats, Neighbour, open_books
-from folioreel.apps.caption_picture import caption_pictures
-from folioreel.apps.caption_words import PLAIN_CAPTIONS, unigram_precision
+import numpy as np
+
+from folioreel.apps.caption_books import Floats, NearSentence, SearchableBooks, open_books
 from folioreel.apps.library import Failure
 from folioreel.errors import ConfigError, InputError
-from folioreel.ingest.picture import read_picture
+from folioreel.ingest.picture import read_picture, square
+from folioreel.models.captioner import Caption, Captioner
+from folioreel.models.frame_features import DEFAULT, load_frame_features
 from folioreel.models.onnx_graphs import unit_rows
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.text import tokenize
 
-_AROUND = 2
-"""Sentences before and after the one that was found."""
+# English, as the captioner is.
+STOP_WORDS = frozenset(
+    """
+    a an the this that these those some any no each every all both either neither such own same
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his
+    himself she her hers herself it its itself they them their theirs themselves one's oneself
+    who whom whose which what when where why how whoever whatever
+    am is are was were be been being have has had having do does did doing done can could may
+    might must shall should will would ought
+    i'm i've i'd i'll you're you've you'd you'll he's he'd he'll she's she'd she'll it's it'd it'll
+    we're we've we'd we'll they're they've they'd they'll that's there's here's what's who's let's
+    isn't aren't wasn't weren't hasn't haven't hadn't don't doesn't didn't can't cannot couldn't
+    mustn't needn't shan't shouldn't won't wouldn't
+    and but or nor if than then so because as until while though although since unless whether
+    of at by for with without about against between among into onto through during before after
+    above below under over to toward towards from up upon down in out on off near around across
+    along behind beside beyond within again further once there here also too very just only even
+    still yet ever never not more most much many other another few less least else quite rather
+    """.split()
+)
+
+PLAIN_CAPTIONS = (
+    "A man is riding a bicycle down the street.",
+    "Two dogs are playing with a ball in the grass.",
+    "A little girl in a pink dress is smiling at the camera.",
+    "A group of people are standing in front of a building.",
+    "A woman is sitting on a bench and reading a newspaper.",
+    "A boy in a red shirt jumps into the swimming pool.",
+    "A brown dog runs through the snow.",
+    "Children are playing in the water at the beach.",
+    "A man in a blue jacket climbs a steep rock.",
+    "A football player in a white uniform kicks the ball.",
+    "Two women are talking at a table in a restaurant.",
+    "A black cat sleeps on a couch.",
+    "A baby in a yellow hat is eating cake.",
+    "A crowd of people is watching a parade.",
+    "A bird is flying over the lake.",
+    "A man wearing a helmet is riding a motorcycle on a dirt track.",
+    "A young couple walks along a path in the park.",
+    "A street with parked cars and tall buildings.",
+    "A horse is standing in a field behind a fence.",
+    "A kitchen with a stove, a sink and a window.",
+    "A train is waiting at the station.",
+    "An old man with a beard is playing the guitar.",
+    "A girl is sliding down a slide on the playground.",
+    "A plate of food is on a wooden table.",
+    "A boat is sailing on the sea near the shore.",
+    "Three boys are sitting on the steps of a house.",
+    "A person is skiing down a hill covered with snow.",
+    "A white dog catches a frisbee in the air.",
+    "A woman in a black coat is crossing the street.",
+    "A bedroom with a bed, a lamp and a chair.",
+    "A surfer is riding a large wave.",
+    "A man and a child are fishing from a pier.",
+    "A woman is holding an umbrella in the rain.",
+    "A skateboarder is doing a trick on a ramp.",
+    "A small boat is tied to a dock.",
+    "People are sitting around a fire at night.",
+    "A man is standing on top of a mountain and looking at the view.",
+    "A bus is driving down a busy road.",
+    "A girl with long hair is writing in a notebook.",
+    "A clock tower rises above the roofs of the town.",
+)
+"""Captions as people write them under photographs, made up for this purpose: their mean vector is
+the style of captions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +100,20 @@ class CaptionConfig:
     """How passages for pictures are found."""
 
     encoder: str | None = None
-    """What gives the sentence vectors; as `open_books` takes it."""
+    """The sentence encoder, as `open_books` takes it."""
     captioner: str = "captioner"
     """The name of a captioner, or its folder."""
     nearest: int = 10
-    """How many sentences, the nearest ones, are ranked by their words."""
+    """The number of nearest sentences that are ranked by their words, as in the paper."""
     count: int = 1
-    """How many passages a picture gets, at most as many."""
+    """The number of passages per picture, at most `nearest`."""
     style_shift: bool = False
-    """Whether a caption's vector is moved from how captions sound to how these books do."""
+    """Whether caption vectors are shifted from the style of captions to the style of the books."""
     workers: int | None = None
-    """Books that are read at once; one a core if it is None."""
+    """Number of books that are read in parallel (default: one per core)."""
 
     def __post_init__(self) -> None:
-        """Refuse to look for nothing."""
+        """Check the numbers."""
         if not 1 <= self.count <= self.nearest:
             raise ConfigError(
                 f"count must be from 1 to the {self.nearest} nearest sentences, not {self.count}"
@@ -54,77 +121,77 @@ class CaptionConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BookPassage:
-    """A sentence of a book that is like a caption, between its neighbours."""
+class RankedPassage:
+    """A sentence similar to a caption, with the sentences around it."""
 
     book: str
-    """The book's title."""
+    """The title of the book."""
     path: str
     """Relative to the folder; a book in an archive has the archive's path before its own."""
     chapter: str
-    """The chapter's title; empty where it has none."""
+    """The title of the chapter; empty if it has none."""
     index: int
-    """The sentence's place in the book, counted from 0."""
+    """The index of the sentence in the book, counted from 0."""
     before: str
-    """Two sentences, fewer where the book begins; a new paragraph begins on a new line."""
+    """Two sentences, fewer at the start of the book; each paragraph starts a new line."""
     sentence: str
     after: str
     similarity: float
     """The cosine between the vectors of caption and sentence."""
     precision: float
-    """Of the caption's words without stop words, the share that the sentence has."""
+    """The share of the caption's words, without stop words, that the sentence has."""
 
     @property
     def text(self) -> str:
-        """All of it, as it is read."""
+        """The whole passage."""
         return self.before + self.sentence + self.after
 
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """A picture, its caption, and what books have to say of it."""
+    """A picture, its caption, and what books say about it."""
 
     picture: Path | None
-    """None where a caption alone was told."""
+    """None if a caption was given without a picture."""
     caption: str
-    passages: tuple[BookPassage, ...]
-    """The best first."""
+    passages: tuple[RankedPassage, ...]
+    """Best first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Plain values for JSON."""
         picture = str(self.picture) if self.picture is not None else None
         return {**asdict(self), "picture": picture}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Telling:
-    """What came of some pictures."""
+class FoundPassages:
+    """The passages for some pictures."""
 
     stories: tuple[Story, ...]
     failures: tuple[Failure, ...]
-    """Pictures and books that the work went on without."""
+    """Pictures and books that were skipped."""
 
 
-def tell_pictures(
+def find_passages(
     pictures: Sequence[Path | str],
-    books: Books | Path | str,
+    books: SearchableBooks | Path | str,
     config: CaptionConfig | None = None,
     progress: ProgressCallback = ignore_progress,
     *,
     captions: Sequence[str] = (),
-) -> Telling:
-    """Find passages in books for pictures.
+) -> FoundPassages:
+    """Find book passages for pictures.
 
     Args:
         pictures: Files: JPEG, PNG, WebP and the like.
-        books: A corpus that was indexed, a folder of books, or what `open_books` made of one.
+        books: An indexed corpus, a folder of books, or what `open_books` returned for one.
         config: How passages are found.
-        progress: Told how far the reading of books has come.
-        captions: Sentences in the captioner's place, one a picture; or without any picture.
+        progress: Called as books are read.
+        captions: Used instead of the captioner's: one per picture, or without any picture.
 
     Raises:
-        InputError: None of the pictures can be told, or the books cannot be opened. A picture or a
-            book among others that cannot be read is no error: the failures name it.
+        InputError: No picture can be read, or the books cannot be opened. One unreadable picture or
+            book among others is not an error: `failures` names it.
         ConfigError: There is no such encoder, or the corpus was indexed with another.
         ModelFolderError: The captioner or the encoder is damaged.
         ValueError: There are captions, but not one for each picture.
@@ -134,45 +201,98 @@ def tell_pictures(
     if not (paths or captions) or (paths and captions and len(captions) != len(paths)):
         raise ValueError(f"{len(captions)} captions for {len(paths)} pictures")
     failures: list[Failure] = []
-    told = _give_captions(paths, captions, config.captioner, failures)
+    captioned = _add_captions(paths, captions, config.captioner, failures)
     if isinstance(books, Path | str):
         books = open_books(books, config.encoder, progress, workers=config.workers)
-    told = _keep_askable(told, books, failures)
-    vectors = unit_rows(books.encoder.encode([text for _, text in told]))
+    captioned = _keep_answerable(captioned, books, failures)
+    vectors = unit_rows(books.encoder.encode([text for _, text in captioned]))
     if config.style_shift:
         vectors = shift_style(vectors, books)
+    neighbours = books.nearest(vectors, config.nearest)
     stories = tuple(
-        Story(picture=picture, caption=text, passages=rank_by_words(text, found)[: config.count])
-        for (picture, text), found in zip(told, books.nearest(vectors, config.nearest), strict=True)
+        Story(picture=picture, caption=text, passages=rank_passages(text, found)[: config.count])
+        for (picture, text), found in zip(captioned, neighbours, strict=True)
     )
-    return Telling(stories=stories, failures=(*failures, *books.failures))
+    return FoundPassages(stories=stories, failures=(*failures, *books.failures))
 
 
-def rank_by_words(caption: str, neighbours: Sequence[Neighbour]) -> tuple[BookPassage, ...]:
-    """Sentences by the precision of the caption's words; of equals the nearer one comes first."""
-    passages = [_read_passage(caption, neighbour) for neighbour in neighbours]
+def caption_pictures(
+    pictures: Sequence[Path | str], *, count: int = 1, captioner: str | Path = "captioner"
+) -> list[list[Caption]]:
+    """Captions for each picture, the most probable first.
+
+    Args:
+        pictures: Files: JPEG, PNG, WebP and the like.
+        count: The largest number of captions per picture.
+        captioner: The name of a captioner, or its folder.
+
+    Raises:
+        InputError: A file cannot be read or is not a picture.
+        ModelFolderError: The captioner is missing or damaged.
+    """
+    writer = Captioner.load(captioner)
+    network = load_frame_features(str(writer.training.get("frame_features", DEFAULT)))
+    found = []
+    for picture in pictures:
+        frame = square(read_picture(Path(picture)), network.size_px)
+        seen = network.encode(frame[None])
+        features = np.hstack([seen[kind] for kind in writer.features])
+        found += writer.captions(features, count)
+    return found
+
+
+def rank_passages(caption: str, neighbours: Sequence[NearSentence]) -> tuple[RankedPassage, ...]:
+    """Sentences by the unigram precision of the caption; of equals the nearest comes first."""
+    passages = [
+        RankedPassage(
+            book=near.title,
+            path=near.path,
+            chapter=near.passage.chapter_title,
+            index=near.passage.centre,
+            before=near.passage.before,
+            sentence=near.passage.sentence.text,
+            after=near.passage.after,
+            similarity=round(near.similarity, 6),
+            precision=round(unigram_precision(caption, near.passage.sentence.text), 6),
+        )
+        for near in neighbours
+    ]
     return tuple(sorted(passages, key=lambda passage: (-passage.precision, -passage.similarity)))
 
 
-def shift_style(vectors: Floats, books: Books) -> Floats:
-    """Captions' vectors, from how captions sound to how the books do.
+def unigram_precision(caption: str, sentence: str) -> float:
+    """The share of a caption's words that a sentence has, without stop words.
 
-    Each of length 1, minus the mean vector of captions, plus that of the books' sentences, as
-    neural-storyteller does (Kiros 2015).
+    As in BLEU, the machine's text is judged against the human one, and a word counts at most as
+    often as the sentence has it. 0 for a caption of nothing but stop words.
+    """
+    words = Counter(_content_words(caption))
+    shared = words & Counter(_content_words(sentence))
+    return shared.total() / max(1, words.total())
+
+
+def _content_words(text: str) -> list[str]:
+    return [word for word in tokenize(text) if word not in STOP_WORDS]
+
+
+def shift_style(vectors: Floats, books: SearchableBooks) -> Floats:
+    """Caption vectors in the style of the books, as in neural-storyteller (Kiros 2015).
+
+    Each unit vector minus the mean vector of captions plus that of the books' sentences.
     """
     plain = unit_rows(books.encoder.encode(PLAIN_CAPTIONS)).mean(axis=0)
     shifted: Floats = unit_rows(vectors) - plain + books.mean_vector()
     return shifted
 
 
-_Told = list[tuple[Path | None, str]]
+_Captioned = list[tuple[Path | None, str]]
 """Pictures with their captions."""
 
 
-def _give_captions(
+def _add_captions(
     paths: Sequence[Path], captions: Sequence[str], captioner: str, failures: list[Failure]
-) -> _Told:
-    """The pictures that can be read, each with the caption that was given or is written now."""
+) -> _Captioned:
+    """The readable pictures, each with the caption that was given or is generated now."""
     if not paths:
         return [(None, text) for text in captions]
     good: list[int] = []
@@ -192,10 +312,12 @@ def _give_captions(
     return list(zip(readable, texts, strict=True))
 
 
-def _keep_askable(told: _Told, books: Books, failures: list[Failure]) -> _Told:
-    """Those whose captions the books can answer."""
-    kept: _Told = []
-    for picture, text in told:
+def _keep_answerable(
+    captioned: _Captioned, books: SearchableBooks, failures: list[Failure]
+) -> _Captioned:
+    """The pictures whose captions the books can answer."""
+    kept: _Captioned = []
+    for picture, text in captioned:
         try:
             books.check_query(text)
             kept.append((picture, text))
@@ -207,29 +329,7 @@ def _keep_askable(told: _Told, books: Books, failures: list[Failure]) -> _Told:
 
 
 def _nothing_left(failures: Sequence[Failure]) -> InputError:
-    first = failures[0]
+    first = f"{failures[0].path}: {failures[0].problem}"
     if len(failures) == 1:
-        return InputError(f"{first.path}: {first.problem}")
-    return InputError(
-        f"none of the {len(failures)} can be told; the first: {first.path}: {first.problem}"
-    )
-
-
-def _read_passage(caption: str, neighbour: Neighbour) -> BookPassage:
-    text, index = neighbour.text, neighbour.index
-    first, last = max(0, index - _AROUND), min(len(text.texts), index + _AROUND + 1)
-    gaps = [
-        " " if text.paragraphs[k] == text.paragraphs[k + 1] else "\n"
-        for k in range(first, last - 1)
-    ]
-    return BookPassage(
-        book=neighbour.title,
-        path=neighbour.path,
-        chapter=text.chapter_titles[text.chapters[index]],
-        index=index,
-        before="".join(text.texts[k] + gaps[k - first] for k in range(first, index)),
-        sentence=neighbour.sentence,
-        after="".join(gaps[k - 1 - first] + text.texts[k] for k in range(index + 1, last)),
-        similarity=round(neighbour.similarity, 6),
-        precision=round(unigram_precision(caption, neighbour.sentence), 6),
-    )
+        return InputError(first)
+    return InputError(f"none of the {len(failures)} pictures can be used; the first: {first}")

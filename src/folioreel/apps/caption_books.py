@@ -1,81 +1,67 @@
-"""Where captions find their neighbours: an indexed corpus, or a plain folder of books.
+"""The books that captions are compared with: an indexed corpus, or a plain folder of books.
 
-A corpus has its vectors on disk and holds millions of sentences. Of a folder every book is read and
-encoded, with the vectors kept in the cache by content, and all of them are held in memory: for some
-hundred books.
+A corpus has its vectors on disk, for millions of sentences. The books of a folder are read and
+encoded when they are needed, with the vectors cached by content, and all of them are kept in
+memory: this is meant for some hundred books.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.apps.library import Failure, describe_empty, describe_problem, read_book
-from folioreel.corpus.book_file import BookText, text_of_book
-from folioreel.corpus.reader import open_corpus
-from folioreel.corpus.records import MANIFEST
+from folioreel.apps.library import Failure, LibraryBook, process_folder, read_book
+from folioreel.corpus.index import SCRIPT_SENTENCES
+from folioreel.corpus.manifest import MANIFEST
+from folioreel.corpus.reader import BookText, CorpusPassage, open_corpus
 from folioreel.corpus.search import SearchStore, check_query
-from folioreel.corpus.sources import FoundFile, files_in, is_archive, is_book_name, list_files
-from folioreel.engines.batch import run_many
+from folioreel.corpus.sources import BookFolder, FoundFile
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached, load_encoder
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import dominant_script
 
 DEFAULT_ENCODER = "student"
-
-_SCRIPT_SENTENCES = 500
-"""By so many sentences a book's script is told."""
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbour:
-    """A sentence of a book that is near to a vector."""
+class NearSentence:
+    """A sentence near a query vector, with the sentences around it."""
 
     title: str
     """Of the book."""
     path: str
     """Of the book, relative to the folder."""
-    text: BookText
-    """The whole book."""
-    index: int
-    """The sentence's place in it, counted from 0."""
+    passage: CorpusPassage
     similarity: float
-    """The cosine."""
-
-    @property
-    def sentence(self) -> str:
-        """The sentence itself."""
-        return self.text.texts[self.index]
+    """The cosine of the two vectors."""
 
 
-class Books(Protocol):
+class SearchableBooks(Protocol):
     """Books whose sentences have vectors."""
 
     encoder: SentenceEncoder
     failures: tuple[Failure, ...]
-    """Books that the work goes on without."""
+    """Books that were skipped."""
 
     def check_query(self, query: str) -> None:
-        """Refuse a query without words, or in another script than all books."""
+        """Raise an InputError for a query without words, or in another script than all books."""
         ...
 
-    def nearest(self, vectors: Floats, count: int) -> list[list[Neighbour]]:
-        """For each of some vectors the sentences that are nearest, the nearest first."""
+    def nearest(self, vectors: Floats, count: int) -> list[list[NearSentence]]:
+        """The nearest sentences to each vector, best first."""
         ...
 
     def mean_vector(self) -> Floats:
-        """The mean of all sentences' vectors, each of length 1."""
+        """The mean of the unit vectors of sentences."""
         ...
 
 
@@ -85,28 +71,28 @@ def open_books(
     progress: ProgressCallback = ignore_progress,
     *,
     workers: int | None = None,
-) -> Books:
-    """Open a corpus that was indexed, or read and encode a folder of books.
+) -> SearchableBooks:
+    """Open an indexed corpus, or read and encode a folder of books.
 
     Args:
-        folder: A corpus, or a folder with books and archives of books in it and below it.
-        encoder: What gives the vectors, as `load_encoder` takes it; that of the corpus's index,
-            or else the built-in student, if it is None.
-        progress: Told of the files that are read.
-        workers: Books that are read at once; one a core if it is None.
+        folder: A corpus, or a folder with books and archives in it and below it.
+        encoder: The sentence encoder, as `load_encoder` takes it (default: the one that the corpus
+            was indexed with, or `student`).
+        progress: Called as files are read.
+        workers: Number of books that are read in parallel (default: one per core).
 
     Raises:
-        InputError: The folder is missing, holds no book that can be read, or is a corpus that was
-            not indexed.
+        InputError: The folder is missing, holds no readable book, or is a corpus that was not
+            indexed.
         ConfigError: There is no such encoder, or the corpus was indexed with another.
     """
     folder = Path(folder)
     if (folder / MANIFEST).is_file():
-        return _Indexed(folder, encoder)
-    return _Encoded(folder, encoder or DEFAULT_ENCODER, progress, workers)
+        return IndexedCorpus(folder, encoder)
+    return EncodedFolder(folder, encoder or DEFAULT_ENCODER, progress, workers)
 
 
-class _Indexed:
+class IndexedCorpus:
     """A corpus with its search store."""
 
     failures: tuple[Failure, ...] = ()
@@ -118,136 +104,101 @@ class _Indexed:
         self.encoder = self._store.encoder
         if encoder and load_encoder(encoder).fingerprint != self.encoder.fingerprint:
             raise ConfigError(
-                f"{folder} was indexed with {self.encoder.name}; leave --encoder out, or run: "
+                f"{folder} was indexed with {self.encoder.name}; drop --encoder, or run: "
                 f"folioreel corpus index {folder} --encoder {encoder}"
             )
         if not self._store.sentences:
             raise InputError("holds no books; build it from a folder that has some", folder)
+        self.check_query = self._store.check_query
+        self.mean_vector = self._store.mean_vector
 
-    def check_query(self, query: str) -> None:
-        self._store.check_query(query)
-
-    def nearest(self, vectors: Floats, count: int) -> list[list[Neighbour]]:
-        return [self._nearest(vector, count) for vector in vectors]
-
-    def mean_vector(self) -> Floats:
-        return self._store.mean_vector()
-
-    def _nearest(self, vector: Floats, count: int) -> list[Neighbour]:
-        found = []
-        for (book_id, index), similarity in self._store.nearest_to(vector, count).items():
-            record = self._records[book_id]
-            text = self._corpus.read(record).text
-            found.append(
-                Neighbour(
-                    title=record.title,
-                    path=record.path,
-                    text=text,
-                    index=index,
+    def nearest(self, vectors: Floats, count: int) -> list[list[NearSentence]]:
+        """The nearest sentences to each vector, best first."""
+        return [
+            [
+                NearSentence(
+                    title=self._records[book_id].title,
+                    path=self._records[book_id].path,
+                    passage=self._corpus.passage(book_id, index),
                     similarity=similarity,
                 )
-            )
-        return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    found: FoundFile
-    encoder: str
+                for (book_id, index), similarity in self._store.nearest_to(vector, count).items()
+            ]
+            for vector in vectors
+        ]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Encoding:
+class EncodedBook(LibraryBook):
     """One book of a folder with its vectors."""
 
-    path: str
     title: str
-    sha256: str
     text: BookText
     vectors: NDArray[np.float16]
     """(J, units), each of length 1."""
 
 
-class _Encoded:
+class EncodedFolder:
     """The books of a folder, each content once, with all vectors in memory."""
 
     def __init__(
         self, folder: Path, encoder: str, progress: ProgressCallback, workers: int | None
     ) -> None:
-        self.encoder = load_encoder(encoder)  # a wrong one is refused before the books are read
-        books: dict[str, _Encoding] = {}
-        failures: list[Failure] = []
-        tasks = _find_tasks(folder, encoder, progress)
-        for outcome in run_many(_encode_book, tasks, workers=workers):
-            if outcome.failure is not None:
-                problem = describe_problem(outcome.failure)
-                failures.append(Failure(path=outcome.item.found.path, problem=problem))
-            else:
-                book = outcome.get()
-                books[book.path] = book
-        first = {book.sha256: book for _, book in sorted(books.items(), reverse=True)}
-        self._books = sorted(first.values(), key=lambda book: book.path)
-        self.failures = tuple(sorted(failures, key=lambda failure: failure.path))
-        if not self._books:
-            raise InputError(describe_empty(list(self.failures)), folder)
+        self.encoder = load_encoder(encoder)  # reports a wrong name before any book is read
+        self.books, self.failures = process_folder(
+            partial(_encode_book, encoder),
+            BookFolder.open(folder),
+            "reading books",
+            progress,
+            workers=workers,
+        )
 
     def check_query(self, query: str) -> None:
-        texts = (" ".join(book.text.texts[:_SCRIPT_SENTENCES]) for book in self._books)
+        """Raise an InputError for a query without words, or in another script than all books."""
+        texts = (" ".join(book.text.texts[:SCRIPT_SENTENCES]) for book in self.books)
         check_query(query, {script for script in map(dominant_script, texts) if script})
 
-    def nearest(self, vectors: Floats, count: int) -> list[list[Neighbour]]:
-        found: list[list[Neighbour]] = [[] for _ in vectors]
+    def nearest(self, vectors: Floats, count: int) -> list[list[NearSentence]]:
+        """The nearest sentences to each vector, best first."""
+        found: list[list[tuple[float, EncodedBook, int]]] = [[] for _ in vectors]
         queries = unit_rows(vectors)
-        for book in self._books:
+        for book in self.books:
             cosines = queries @ book.vectors.astype(np.float32).T  # (N, J)
-            for neighbours, row in zip(found, cosines, strict=True):
-                best = np.argsort(-row, kind="stable")[:count]
-                neighbours += [
-                    Neighbour(
-                        title=book.title,
-                        path=book.path,
-                        text=book.text,
-                        index=int(index),
-                        similarity=float(row[index]),
-                    )
-                    for index in best
-                ]
-                neighbours.sort(key=lambda neighbour: -neighbour.similarity)
-                del neighbours[count:]
-        return found
+            for best, row in zip(found, cosines, strict=True):
+                nearest = np.argsort(-row, kind="stable")[:count]
+                best += [(float(row[index]), book, int(index)) for index in nearest]
+                best.sort(key=lambda each: -each[0])
+                del best[count:]
+        return [
+            [
+                NearSentence(
+                    title=book.title,
+                    path=book.path,
+                    passage=book.text.passage(index),
+                    similarity=similarity,
+                )
+                for similarity, book, index in best
+            ]
+            for best in found
+        ]
 
     def mean_vector(self) -> Floats:
-        total = sum(book.vectors.sum(axis=0, dtype=np.float64) for book in self._books)
-        mean = np.asarray(total / sum(len(book.vectors) for book in self._books))
+        """The mean of the unit vectors of all sentences."""
+        total = sum(book.vectors.sum(axis=0, dtype=np.float64) for book in self.books)
+        mean = np.asarray(total / sum(len(book.vectors) for book in self.books))
         return mean.astype(np.float32)
 
 
-def _find_tasks(folder: Path, encoder: str, progress: ProgressCallback) -> Iterator[_Task]:
-    files = [
-        path for path in list_files(folder) if is_archive(path.name) or is_book_name(path.name)
-    ]
-    for number, path in enumerate(files):
-        progress(Progress(stage="reading books", done=number, total=len(files)))
-        for found in files_in(folder, path):
-            yield _Task(found=found, encoder=encoder)
-    progress(Progress(stage="reading books", done=len(files), total=len(files)))
-
-
-def _encode_book(task: _Task) -> _Encoding:
+def _encode_book(encoder: str, found: FoundFile) -> EncodedBook:
     """Read a book, and encode its sentences or take their vectors from the cache."""
-    if task.found.problem:
-        raise InputError(task.found.problem, task.found.path)
-    book = read_book(task.found)
-    text = text_of_book(book)
-    return _Encoding(
-        path=task.found.path,
+    book = read_book(found)
+    text = BookText.of(book)
+    vectors = unit_rows(encode_cached(load_encoder(encoder), text.texts))
+    return EncodedBook(
+        path=found.path,
+        sha256=found.sha256,
         title=book.title,
-        sha256=hashlib.sha256(task.found.data).hexdigest(),
         text=text,
-        vectors=unit_rows(encode_cached(_load_once(task.encoder), text.texts)).astype(np.float16),
+        # Half precision: memory holds all vectors, and ranks hardly depend on the fourth digit.
+        vectors=vectors.astype(np.float16),
     )
-
-
-@cache
-def _load_once(name: str) -> SentenceEncoder:
-    return load_encoder(name)

@@ -1,4 +1,8 @@
-"""A contact sheet: a frame of each shot that is in the book, beside its passage; HTML and PDF."""
+"""Pages of pictures beside passages: the contact sheet of a film, the gallery of `caption`.
+
+A contact sheet shows a frame of each shot that is in the book, as HTML or PDF; a gallery shows the
+captioned pictures, as HTML. Every page is one file with everything in it.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,28 @@ import html
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
 
 from folioreel.apps.describe import Description, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.thumbnails import encode_jpeg
-from folioreel.files import check_output_file, write_text
-from folioreel.ingest.picture import Stills
+from folioreel.files import check_output_file, make_folder, write_text
+from folioreel.ingest.picture import Stills, read_picture
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import squeeze
 from folioreel.times import format_clock
 from folioreel.types import Alignment, Shot
 
+if TYPE_CHECKING:
+    from folioreel.apps.caption import FoundPassages, Story
+
 _WIDTH_PX = 320
-_LONGEST = 700
-"""Characters of a passage at most: a paragraph may run over pages."""
+"""The page shows pictures 15 rem (240 pixels) wide; a third more keeps them sharp when zoomed."""
+_LONGEST_PASSAGE = 700
+"""Characters, about eight lines beside a picture. A paragraph of a novel may run over pages."""
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -67,21 +79,21 @@ class Card:
 
     description: Description
     jpeg: bytes | None
-    """A frame of its shot; None where the film has no pictures, or this one cannot be decoded."""
+    """A frame of its shot; None if the film has no pictures, or this one cannot be decoded."""
     before: str
-    """The passage up to the sentence that was linked, the sentence, and what follows it."""
+    """The passage up to the linked sentence, the sentence itself, and what follows it."""
     sentence: str
     after: str
 
     @property
     def clock(self) -> str:
-        """When it is, as 1:02:03."""
+        """The time in the film, as 1:02:03."""
         return format_clock(self.description.start_s)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """A contact sheet before it is written."""
+    """A contact sheet, not yet written."""
 
     title: str
     subtitle: str
@@ -89,7 +101,7 @@ class Sheet:
 
 
 def make_sheet(alignment: Alignment, progress: ProgressCallback = ignore_progress) -> Sheet:
-    """Choose what is shown of a film and its book, and decode the frames."""
+    """Choose the moments to show, and decode their frames."""
     chosen = best_of_shots(alignment)
     moments = alignment.film.moments
     shots = [moments[description.moment].shot for description in chosen]
@@ -118,14 +130,14 @@ def write_sheet(
 
     Args:
         alignment: The film and its book.
-        out: A file that ends in .html or .pdf; without such an ending both are written.
-        progress: Told how far it has come.
-        force: Whether files that are there are replaced.
+        out: A file name that ends in .html or .pdf; without such an ending both are written.
+        progress: Called as frames are decoded.
+        force: Whether existing files are replaced.
 
     Raises:
-        InputError: No moment is in the book, or the files are there or cannot be written.
+        InputError: No moment is in the book, or the files exist or cannot be written.
     """
-    from folioreel.apps.sheet_pdf import write_sheet_pdf  # its library takes a while to import
+    from folioreel.apps.sheet_pdf import write_sheet_pdf  # ReportLab is slow to import
 
     writers: dict[str, Callable[[Sheet, Path], None]] = {
         ".html": write_sheet_html,
@@ -137,14 +149,14 @@ def write_sheet(
         check_output_file(path, force=force)
     sheet = make_sheet(alignment, progress)
     if not sheet.cards:
-        raise InputError("no moment of the film is in the book: a contact sheet would be empty")
+        raise InputError("no moment of the film is in the book; the contact sheet would be empty")
     for path in paths:
         writers[path.suffix.lower()](sheet, path)
     return paths
 
 
 def write_sheet_html(sheet: Sheet, path: Path) -> None:
-    """Write a sheet as one page with everything in it."""
+    """Write a sheet as an HTML page."""
     page = PAGE.format(
         title=html.escape(sheet.title),
         subtitle=html.escape(sheet.subtitle),
@@ -153,31 +165,84 @@ def write_sheet_html(sheet: Sheet, path: Path) -> None:
     write_text(path, page)
 
 
+def write_gallery(
+    found: FoundPassages,
+    path: Path,
+    *,
+    title: str = "Pictures and passages",
+    force: bool = False,
+) -> None:
+    """Write pictures, scaled down, beside their captions and passages as an HTML page.
+
+    Raises:
+        InputError: The file exists or cannot be written, or a picture is gone.
+    """
+    check_output_file(path, force=force)
+    count = len(found.stories)
+    page = PAGE.format(
+        title=html.escape(title),
+        subtitle="1 caption" if count == 1 else f"{count} captions",
+        cards="\n".join(map(_story_html, found.stories)),
+    )
+    make_folder(path.parent)
+    write_text(path, page)
+
+
 def _card_html(card: Card) -> str:
     description = card.description
-    clock = f"{card.clock} · {description.score:.0%}"
-    if card.jpeg is None:
-        left, kind = f'<p class="said">{clock}</p>', ' class="text"'
-    else:
-        address = "data:image/jpeg;base64," + base64.b64encode(card.jpeg).decode("ascii")
-        left = f'<div><img src="{address}" alt="frame at {card.clock}" loading="lazy">'
-        left += f'<p class="said">{clock}</p></div>'
-        kind = ""
+    clock = f'<p class="said">{card.clock} · {description.score:.0%}</p>'
     said = f'<p class="said">{html.escape(description.said)}</p>' if description.said else ""
-    place = " · ".join(filter(None, (description.passage.chapter, description.passage.place)))
-    return (
-        f"<article{kind}>{left}<div>{said}"
-        f"<blockquote>{html.escape(card.before)}<mark>{html.escape(card.sentence)}</mark>"
-        f'{html.escape(card.after)}</blockquote><p class="place">{html.escape(place)}</p>'
-        "</div></article>"
+    place = (description.passage.chapter, description.passage.place)
+    passage = _passage_html(card.before, card.sentence, card.after, place)
+    return _article_html(card.jpeg, f"frame at {card.clock}", clock, said + passage)
+
+
+def _story_html(story: Story) -> str:
+    caption = f'<p class="said">{html.escape(story.caption)}</p>'
+    passages = "".join(
+        _passage_html(
+            passage.before,
+            passage.sentence,
+            passage.after,
+            (passage.book, passage.chapter),
+            ' style="white-space: pre-line"',  # these passages may run over paragraphs
+        )
+        for passage in story.passages
     )
+    jpeg = None if story.picture is None else _small_jpeg(story.picture)
+    return _article_html(jpeg, story.caption, caption, passages)
+
+
+def _article_html(jpeg: bytes | None, alt: str, legend: str, text: str) -> str:
+    """A picture with its legend on the left, text on the right; without one, the legend alone."""
+    if jpeg is None:
+        return f'<article class="text">{legend}<div>{text}</div></article>'
+    address = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
+    image = f'<img src="{address}" alt="{html.escape(alt)}" loading="lazy">'
+    return f"<article><div>{image}{legend}</div><div>{text}</div></article>"
+
+
+def _passage_html(
+    before: str, sentence: str, after: str, place: tuple[str, str], style: str = ""
+) -> str:
+    return (
+        f"<blockquote{style}>{html.escape(before)}<mark>{html.escape(sentence)}</mark>"
+        f'{html.escape(after)}</blockquote><p class="place">'
+        f"{html.escape(' · '.join(filter(None, place)))}</p>"
+    )
+
+
+def _small_jpeg(path: Path) -> bytes:
+    image = Image.fromarray(read_picture(path))
+    image.thumbnail((_WIDTH_PX, _WIDTH_PX))
+    return encode_jpeg(np.asarray(image)) or b""
 
 
 def _make_card(description: Description, jpeg: bytes | None) -> Card:
     passage = description.passage
     start = max(passage.text.find(passage.sentence), 0)
     before, after = passage.text[:start], passage.text[start + len(passage.sentence) :]
-    room = max(_LONGEST - len(passage.sentence), 0) // 2
+    room = max(_LONGEST_PASSAGE - len(passage.sentence), 0) // 2
     if len(before) > room:
         before = "… " + before[len(before) - room :].partition(" ")[2]
     if len(after) > room:
@@ -194,13 +259,13 @@ def _make_card(description: Description, jpeg: bytes | None) -> Card:
 def _decode_frames(
     alignment: Alignment, numbers: list[int], progress: ProgressCallback
 ) -> dict[int, bytes]:
-    """A JPEG of each shot that can be decoded."""
+    """A JPEG of each shot that can be decoded, by its number."""
     video, shots = alignment.film.video, alignment.film.shots
     if video is None or not numbers:
         return {}
     frames = {}
     with Stills(video, _WIDTH_PX) as stills:
-        for number in track(numbers, "picturing", progress):
+        for number in track(numbers, "decoding frames", progress):
             picture = stills.picture(shots[number])
             jpeg = None if picture is None else encode_jpeg(picture)
             if jpeg is not None:
@@ -209,7 +274,7 @@ def _decode_frames(
 
 
 def frame_of(alignment: Alignment, description: Description) -> bytes | None:
-    """A JPEG of what is on screen in a moment; None for a film without pictures."""
+    """A JPEG of what is on screen in a moment; None if the film has no pictures."""
     if alignment.film.video is None:
         return None
     moment = alignment.film.moments[description.moment]

@@ -1,14 +1,13 @@
-"""What the book says of a moment of the film, and where the film shows a passage of the book.
+"""What the book says about a moment of the film, and where the film shows a passage of the book.
 
-The paper shows its results so: a shot, and the best paragraph with one before and one after it
-(section 5.2, qualitative results).
+The paper presents its results in this way: a shot, and the best paragraph with one paragraph before
+and after it (section 5.2, qualitative results).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,19 +17,20 @@ from folioreel.text import tokenize, word_stem
 from folioreel.types import Alignment, Book, Kind, Link
 
 _REACH = 3
+"""Paragraphs: as near as the paper counts a match as correct."""
 _CHAPTER_AND_PARAGRAPH = re.compile(r"(\d+):(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """A paragraph of the book between its neighbours."""
+    """A paragraph of the book with its neighbours."""
 
     chapter: str
-    """The chapter's title, or its number where it has none."""
+    """The title of the chapter, or its number if it has none."""
     place: str
-    """Where to find it: lines of the file, or the document inside it."""
+    """Where it is in the file: lines, or a document inside it."""
     sentence: str
-    """The sentence that was meant."""
+    """The sentence that the moment is linked to."""
     text: str
     before: str | None
     after: str | None
@@ -38,72 +38,74 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """A moment of the film with what the book has of it."""
+    """A moment of the film and its passage of the book."""
 
     moment: int
     start_s: float
     end_s: float
     kind: Kind
     said: str
-    """Empty where nobody speaks."""
+    """Empty if nobody speaks."""
     in_book: bool
     score: float
-    """The chance that the passage is right."""
+    """The probability that the passage is right."""
     passage: Passage
-    """The best guess where the moment is not in the book."""
+    """The best guess if the moment is not in the book."""
 
 
 def describe_time(alignment: Alignment, time_s: float) -> Description:
-    """The moment on screen at a time; between two, the nearer one.
+    """Describe the moment on screen at a time; between two moments, the nearer one.
 
     Raises:
-        InputError: The film is shorter.
+        InputError: The time is not in the film.
     """
     duration_s = alignment.film.duration_s
     if not 0 <= time_s <= duration_s:
-        raise InputError(f"{time_s:.1f} s is not in the film, which has {duration_s:.1f} s")
+        raise InputError(f"{time_s:.1f} s is not in the film, which is {duration_s:.1f} s long")
     moments = alignment.film.moments
     distance_s = [max(m.start_s - time_s, time_s - m.end_s, 0.0) for m in moments]
-    # Of several on screen, the one that began last is the one being spoken.
+    # Of several subtitles on screen, the one that appeared last is being spoken.
     best = min(moments, key=lambda m: (distance_s[m.index], -m.start_s))
     return describe_link(alignment, alignment.links[best.index])
 
 
 def describe_shot(alignment: Alignment, shot: int) -> tuple[Description, ...]:
-    """The moments of a shot, counted from 0.
+    """Describe the moments of a shot, counted from 0.
 
     Raises:
         InputError: The film has no such shot.
     """
     shots = alignment.film.shots
     if not 0 <= shot < len(shots):
-        held = f"shots 1 to {len(shots)}" if shots else "no shots, being subtitles alone"
+        held = f"shots 1 to {len(shots)}" if shots else "no shots, only subtitles"
         raise InputError(f"there is no shot {shot + 1}; the film has {held}")
     inside = [m.index for m in alignment.film.moments if m.shot == shot]
-    if not inside:  # one that speech runs through and that no line has most of its time in
+    if not inside:  # lines run through it, but each has most of its time in another shot
         return describe_range(alignment, shots[shot].start_s, shots[shot].end_s)
     return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
 
 
 def describe_range(alignment: Alignment, start_s: float, end_s: float) -> tuple[Description, ...]:
-    """The moments that share time with a range.
+    """Describe the moments that overlap a time range.
 
     Raises:
         InputError: The range is empty, or nothing of the film is in it.
     """
     if end_s <= start_s:
-        raise InputError(f"a range goes forward; {start_s:.1f} s to {end_s:.1f} s does not")
+        raise InputError(
+            f"the range from {start_s:.1f} s to {end_s:.1f} s is empty; it must end after it starts"
+        )
     inside = [m.index for m in alignment.film.moments if m.start_s < end_s and m.end_s > start_s]
     if not inside:
-        raise InputError(f"nothing is said or shown from {start_s:.1f} s to {end_s:.1f} s")
+        raise InputError(f"there are no moments from {start_s:.1f} s to {end_s:.1f} s")
     return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
 
 
 def describe_passage(alignment: Alignment, sentences: range) -> tuple[Description, ...]:
-    """The other way: the film's moments that are in some sentences of the book, in time order.
+    """The other direction: describe the moments that render some sentences, in time order.
 
-    Where none is, those in the same paragraphs; where none is there either, those not farther from
-    them than the paper's three paragraphs.
+    If there are none, those of the same paragraphs; if there are none either, those at most three
+    paragraphs away.
     """
     book = alignment.book
     first, last = (book.paragraph_of[j] for j in (sentences.start, sentences.stop - 1))
@@ -115,12 +117,12 @@ def describe_passage(alignment: Alignment, sentences: range) -> tuple[Descriptio
 
 
 def find_passage(book: Book, wanted: str) -> range:
-    """The sentences that a user means: by line, by chapter and paragraph, or by some words.
+    """The sentences that a user refers to by line, by chapter and paragraph, or by some words.
 
     Args:
         book: The book.
-        wanted: `120`, a line of a plain-text book; `3:14`, the third chapter's fourteenth
-            paragraph, both counted from 1; or words, of which the nearest sentence is taken.
+        wanted: `120`, a line of a plain-text book; `3:14`, the fourteenth paragraph of the third
+            chapter, both counted from 1; or words, for which the most similar sentence is taken.
 
     Raises:
         InputError: There is no such place, or no sentence has any of the words.
@@ -134,7 +136,7 @@ def find_passage(book: Book, wanted: str) -> range:
 
 
 def describe_link(alignment: Alignment, link: Link) -> Description:
-    """A moment with what the book has of it."""
+    """A moment with its passage of the book."""
     moment = alignment.film.moments[link.moment]
     return Description(
         moment=moment.index,
@@ -149,7 +151,7 @@ def describe_link(alignment: Alignment, link: Link) -> Description:
 
 
 def read_passage(book: Book, sentence: int) -> Passage:
-    """The paragraph of a sentence, between its neighbours."""
+    """The paragraph of a sentence, with its neighbours."""
     paragraph = book.paragraph_of[sentence]
     chapter = book.chapters[book.chapter_of[paragraph]]
 
@@ -178,21 +180,21 @@ def _place_of(book: Book, paragraph: int) -> str:
 
 
 def _sentences_of(book: Book, first: int, last: int, reach: int) -> range:
-    """All sentences of some paragraphs and of those around them."""
+    """All sentences of some paragraphs and of `reach` paragraphs around them."""
     low, high = max(0, first - reach), min(len(book.paragraphs) - 1, last + reach)
     return range(book.paragraphs[low].sentences.start, book.paragraphs[high].sentences.stop)
 
 
 def _at_line(book: Book, line: int) -> range:
     if any(sentence.line is None for sentence in book.sentences):
-        raise InputError("this book has no lines; give chapter:paragraph, or some of its words")
+        raise InputError("this book has no line numbers; give chapter:paragraph, or some words")
     inside = [
         sentence.index
         for sentence in book.sentences
         if (sentence.line or 0) <= line <= (sentence.line_end or 0)
     ]
     if not inside:
-        raise InputError(f"no sentence stands on line {line}; blank lines and headings have none")
+        raise InputError(f"there is no sentence on line {line}; it may be blank or a heading")
     return range(inside[0], inside[-1] + 1)
 
 
@@ -208,7 +210,7 @@ def _at_paragraph(book: Book, chapter: int, paragraph: int) -> range:
 
 
 def _by_words(book: Book, wanted: str) -> range:
-    """The sentence that has most of the words, rare ones counting more; of equals, the shortest."""
+    """The sentence with most of the words by idf; of equals, the shortest."""
     sought = _stems(wanted)
     held = [_stems(sentence.text) for sentence in book.sentences]
     frequency = Counter(stem for stems in held for stem in stems)
@@ -225,14 +227,14 @@ def _stems(text: str) -> set[str]:
 
 
 def best_of_shots(alignment: Alignment) -> tuple[Description, ...]:
-    """For a contact sheet: of each shot that is in the book, its surest moment, in time order.
+    """For a contact sheet: the most certain moment of each shot in the book, in time order.
 
-    Of a film without shots, the surest of the neighbouring moments that are in one paragraph.
+    Without shots, the most certain of consecutive moments that are in the same paragraph.
     """
     groups: dict[tuple[str, int], Link] = {}
     run = 0
     last: int | None = None
-    for link in _in_book(alignment.links):
+    for link in (link for link in alignment.links if link.in_book):
         paragraph = alignment.book.paragraph_of[link.sentence]
         run += paragraph != last
         last = paragraph
@@ -242,7 +244,3 @@ def best_of_shots(alignment: Alignment) -> tuple[Description, ...]:
             groups[key] = link
     chosen = sorted(groups.values(), key=lambda link: link.moment)
     return tuple(describe_link(alignment, link) for link in chosen)
-
-
-def _in_book(links: Iterable[Link]) -> list[Link]:
-    return [link for link in links if link.in_book]

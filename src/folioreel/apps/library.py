@@ -1,36 +1,40 @@
-"""A folder of books to look in: each is skimmed, and read when it is wanted.
+"""A folder of books for `retrieve`, `borrow` and `caption`: each book is read when it is needed.
 
-To skim a book is to count its words, which is several times as fast as to read it, and is cached by
-content. A book that cannot be read is listed, and the work goes on without it.
+Books are first skimmed, that is, only their words are counted. That is several times as fast as
+reading them, and cached by content. An unreadable book is listed, and the work goes on without it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Protocol, TypeVar
+from typing import TypeVar
+
+import numpy as np
 
 from folioreel import __version__
 from folioreel.cache import cached_array
-from folioreel.corpus.sources import FoundFile, files_in, is_archive, is_book_name, list_files
-from folioreel.engines.batch import EngineName, run_many
-from folioreel.errors import FolioReelError, InputError
+from folioreel.corpus.sources import BookFolder, FoundFile
+from folioreel.engines.batch import EngineName, Outcome, run_many
+from folioreel.errors import AlignmentError, ConfigError, InputError
 from folioreel.ingest.book import load_book, skim_book
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.similarity.tfidf import Bag, make_bag
-from folioreel.types import Book
+from folioreel.progress import ProgressCallback, ignore_progress, track
+from folioreel.similarity.tfidf import Bag, compare_bags, make_bag
+from folioreel.types import Book, Film
 
-_SKIMMED = f"skimmed 1 {__version__}"
-"""What the words of a book hang on besides its content."""
+_SKIM_VERSION = f"skimmed 1 {__version__}"
+"""Part of the cache key: other versions may read a book differently."""
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A book that the work went on without."""
+    """A file that was skipped, and why."""
 
     path: str
     problem: str
@@ -38,28 +42,47 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LibraryBook:
-    """One book of a library: where it lies, and its words."""
+    """A book of a folder."""
 
     path: str
     """Relative to the folder; a book in an archive has the archive's path before its own."""
     sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SkimmedBook(LibraryBook):
+    """A book whose words have been counted."""
+
     bag: Bag
+
+
+BookT = TypeVar("BookT", bound=LibraryBook)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Library:
-    """The books of a folder in the order of their paths, each content once."""
+    """The skimmed books of a folder, sorted by path, each content once."""
 
-    folder: Path
-    files: tuple[Path, ...]
-    """Books and archives."""
-    books: tuple[LibraryBook, ...]
+    folder: BookFolder
+    books: tuple[SkimmedBook, ...]
     failures: tuple[Failure, ...]
 
-    def find_files(self, paths: Collection[str]) -> Iterator[FoundFile]:
-        """The files of some books, in the order in which they lie there."""
-        for file in self.files:
-            yield from files_in(self.folder, file, paths)
+
+@dataclass(frozen=True, kw_only=True)
+class ShortlistConfig:
+    """How many books are compared with a film sentence by sentence, and where that runs."""
+
+    shortlist: int = 8
+    """The number of books, the most similar by words and names. Aligning a book takes seconds,
+    skimming it a small part of that, so only the likeliest are aligned."""
+    engine: EngineName = "local"
+    workers: int | None = None
+    """Number of parallel processes (default: one per core)."""
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        if self.shortlist < 1:
+            raise ConfigError(f"the shortlist must have at least 1 book, not {self.shortlist}")
 
 
 def open_library(
@@ -69,45 +92,86 @@ def open_library(
     engine: EngineName = "local",
     workers: int | None = None,
 ) -> Library:
-    """Skim every book in a folder, in the folders below it, and in the archives there.
+    """Skim every book in a folder, its subfolders and its archives.
 
     Raises:
-        InputError: The folder is missing, or holds no book that can be read.
+        InputError: The folder is missing, or holds no readable book.
     """
-    folder = Path(folder)
-    files = tuple(
-        path for path in list_files(folder) if is_archive(path.name) or is_book_name(path.name)
+    opened = BookFolder.open(Path(folder))
+    books, failures = process_folder(
+        _skim, opened, "skimming", progress, engine=engine, workers=workers
     )
-    books: list[LibraryBook] = []
-    failures: list[Failure] = []
+    return Library(folder=opened, books=books, failures=failures)
 
-    def found_files() -> Iterator[FoundFile]:
-        for number, path in enumerate(files):
-            progress(Progress(stage="skimming", done=number, total=len(files)))
-            yield from files_in(folder, path)
 
-    for outcome in run_many(_skim_file, found_files(), engine=engine, workers=workers):
-        if outcome.failure is not None:
-            problem = describe_problem(outcome.failure)
-            failures.append(Failure(path=outcome.item.path, problem=problem))
-        else:
-            books.append(outcome.get())
-    progress(Progress(stage="skimming", done=len(files), total=len(files)))
-    if not books:
-        raise InputError(describe_empty(failures), folder)
-    first: dict[str, LibraryBook] = {}
-    for book in sorted(books, key=lambda book: book.path):
+def process_folder(
+    function: Callable[[FoundFile], BookT],
+    folder: BookFolder,
+    stage: str,
+    progress: ProgressCallback,
+    *,
+    engine: EngineName = "local",
+    workers: int | None = None,
+) -> tuple[tuple[BookT, ...], tuple[Failure, ...]]:
+    """Apply a function to every book of a folder; of several copies the first by path is kept.
+
+    Raises:
+        InputError: No book can be read.
+    """
+    # Counted by files, as nobody knows how many books an archive holds before reading it.
+    files = (
+        found for file in track(folder.files, stage, progress) for found in folder.read_file(file)
+    )
+    found, failures = _collect(run_many(function, files, engine=engine, workers=workers))
+    if not found:
+        if not failures:
+            formats = "EPUB, PDF, FB2, HTML, Markdown or text files"
+            raise InputError(f"holds no books; give a folder of {formats}", folder.folder)
+        raise InputError(
+            f"holds no readable book; the first of {len(failures)}: "
+            f"{failures[0].path}: {failures[0].problem}",
+            folder.folder,
+        )
+    first: dict[str, BookT] = {}
+    for _, book in sorted(found.items()):
         first.setdefault(book.sha256, book)
-    return Library(
-        folder=folder,
-        files=files,
-        books=tuple(first.values()),
-        failures=tuple(sorted(failures, key=lambda failure: failure.path)),
-    )
+    return tuple(first.values()), failures
+
+
+def rank_by_words(film: Film, books: Sequence[SkimmedBook], count: int) -> dict[str, float]:
+    """The books with the most similar words and names: path → similarity, best first."""
+    bag = make_bag(" ".join(subtitle.text for subtitle in film.subtitles))
+    similarity = compare_bags(bag, [book.bag for book in books])
+    best = np.argsort(-similarity, kind="stable")[:count]
+    return {books[k].path: float(similarity[k]) for k in best}
+
+
+def process_shortlist(
+    function: Callable[[FoundFile], Result],
+    library: Library,
+    paths: Sequence[str],
+    stage: str,
+    config: ShortlistConfig,
+    progress: ProgressCallback,
+) -> tuple[dict[str, Result], tuple[Failure, ...]]:
+    """Apply a function to some books of a library: path → result, and all failures so far.
+
+    Raises:
+        AlignmentError: It failed for every book.
+    """
+    files = library.folder.read(paths)
+    outcomes = run_many(function, files, engine=config.engine, workers=config.workers)
+    results, failures = _collect(track(outcomes, stage, progress, total=len(paths)))
+    if not results:
+        raise AlignmentError(
+            f"none of the {len(paths)} most similar books can be aligned with the film; the first: "
+            f"{failures[0].path}: {failures[0].problem}"
+        )
+    return results, (*library.failures, *failures)
 
 
 def read_book(found: FoundFile) -> Book:
-    """Read a book that may lie in an archive.
+    """Read a book that may come from an archive.
 
     Raises:
         InputError: It cannot be read.
@@ -116,77 +180,41 @@ def read_book(found: FoundFile) -> Book:
         return load_book(path)
 
 
-class BookWork(Protocol):
-    """Something to be done with one book, sent to a worker."""
-
-    @property
-    def found(self) -> FoundFile:
-        """The book's file."""
-
-
-_Work = TypeVar("_Work", bound=BookWork)
-_Result = TypeVar("_Result")
-
-
-def work_on_books(
-    function: Callable[[_Work], _Result],
-    items: Iterable[_Work],
-    stage: str,
-    total: int,
-    progress: ProgressCallback = ignore_progress,
-    *,
-    engine: EngineName = "local",
-    workers: int | None = None,
-) -> tuple[dict[str, _Result], tuple[Failure, ...]]:
-    """What comes of each book, by its path, and the books that nothing comes of."""
-    results: dict[str, _Result] = {}
-    failures: list[Failure] = []
-    progress(Progress(stage=stage, done=0, total=total))
-    for outcome in run_many(function, items, engine=engine, workers=workers):
-        path = outcome.item.found.path
-        if outcome.failure is not None:
-            failures.append(Failure(path=path, problem=describe_problem(outcome.failure)))
-        else:
-            results[path] = outcome.get()
-        progress(Progress(stage=stage, done=len(results) + len(failures), total=total))
-    return results, tuple(sorted(failures, key=lambda failure: failure.path))
-
-
-def describe_problem(error: FolioReelError) -> str:
-    """What is wrong with a book, without the path of the file that it was read from."""
-    return error.message if isinstance(error, InputError) else str(error)
-
-
-def _skim_file(found: FoundFile) -> LibraryBook:
-    """Count a book's words, or take them from the cache."""
-    if found.problem:
-        raise InputError(found.problem, found.path)
-    sha256 = hashlib.sha256(found.data).hexdigest()
-    # What is plain text and what is Markdown is told by the name.
-    key = hashlib.sha256(f"{_SKIMMED} {found.suffix} {sha256}".encode()).hexdigest()
+def _skim(found: FoundFile) -> SkimmedBook:
+    """Count the words of a book, or take them from the cache."""
+    # The suffix tells plain text from Markdown.
+    key = hashlib.sha256(f"{_SKIM_VERSION} {found.suffix} {found.sha256}".encode()).hexdigest()
 
     def skim() -> Bag:
         with _as_file(found) as path:
             return make_bag(skim_book(path))
 
-    return LibraryBook(path=found.path, sha256=sha256, bag=cached_array(key, skim))
+    return SkimmedBook(path=found.path, sha256=found.sha256, bag=cached_array(key, skim))
 
 
 @contextmanager
 def _as_file(found: FoundFile) -> Iterator[Path]:
-    """A file of its own by the book's name, as readers take files and titles come from names."""
+    """A temporary file with the book's own name, since a title may come from the file name."""
+    if found.problem:
+        raise InputError(found.problem, found.path)
     with tempfile.TemporaryDirectory(prefix="folioreel-") as folder:
         path = Path(folder, PurePosixPath(found.path).name)
         path.write_bytes(found.data)
         yield path
 
 
-def describe_empty(failures: list[Failure]) -> str:
-    """Why a folder has no book to work with."""
-    if not failures:
-        return "holds no book; give a folder of EPUB, PDF, FB2, HTML, Markdown or text files"
-    first = failures[0]
-    return (
-        f"holds no book that can be read; the first of {len(failures)}: "
-        f"{first.path}: {first.problem}"
-    )
+def _collect(
+    outcomes: Iterable[Outcome[FoundFile, Result]],
+) -> tuple[dict[str, Result], tuple[Failure, ...]]:
+    """Results by path, and failures sorted by path."""
+    results: dict[str, Result] = {}
+    failures: list[Failure] = []
+    for outcome in outcomes:
+        path, error = outcome.item.path, outcome.failure
+        if error is None:
+            results[path] = outcome.get()
+        else:
+            # Without the path of the temporary file, which an InputError names.
+            problem = error.message if isinstance(error, InputError) else str(error)
+            failures.append(Failure(path=path, problem=problem))
+    return results, tuple(sorted(failures, key=lambda failure: failure.path))

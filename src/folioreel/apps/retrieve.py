@@ -1,14 +1,21 @@
-"""Which book a film is made from, among many (paper, section 5.3, book "retrieval").
+"""Which book a film was made from, among many (paper, section 5.3, book "retrieval").
 
-All books of a folder are compared with the film by their words and names; the most alike are then
-aligned with it in full. That gives the chain's evidence: the log-partition over all ways through
-the book, against the film being in no book at all, in nats a moment. Each moment's odds are
-averaged over where the film may be, so that a long book gains little by its length.
+All books of a folder are compared with the film by their words and names, and the most similar ones
+are then aligned with it. That gives the evidence of the chain: its log-partition over all paths
+through the book, against the film being in no book at all, in nats per moment. The odds of each
+moment are averaged over all positions where the film may be, so that a long book gains little by
+its length.
 
-The paper ranks by the energy of the chain alone, and scales it so that the best book has 100. We
-multiply the evidence by how alike words and names are, and scale the product. The chain sees rare
-words of the book, and those are not the names of its people; and very long books have something
+The paper ranks by the energy of the chain alone, scaled so that the best book has 100. We multiply
+the evidence by the similarity of words and names, and scale the product. The chain weighs words
+that are rare in the book, which the names of its people are not; and a very long book has something
 like every line. Each of the two finds books that the other misses (docs/results.md).
+
+Whether the best book is the right one is a statistical test. The scores of wrong books for one film
+scatter, on a logarithmic scale, around a level of that film's own. Level and scatter are estimated
+from the wrong books at hand and from a prior, which counts as much as a few books more, so that
+even a folder with a single book gets an answer. Averaging over what remains uncertain about the
+estimate gives Student's t distribution.
 """
 
 from __future__ import annotations
@@ -16,83 +23,86 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner
 from folioreel.apps.library import (
     Failure,
     Library,
+    ShortlistConfig,
     open_library,
+    process_shortlist,
+    rank_by_words,
     read_book,
-    work_on_books,
 )
-from folioreel.apps.wrong_books import SURE, wrong_book_chances
 from folioreel.cache import cached_array
 from folioreel.corpus.sources import FoundFile
-from folioreel.engines.batch import EngineName
-from folioreel.errors import AlignmentError, ConfigError
+from folioreel.errors import AlignmentError
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.similarity.tfidf import compare_bags, make_bag
 from folioreel.types import Film
 
 _LEAST_EVIDENCE, _LEAST_SIMILARITY = 0.1, 0.05
-"""What wrong books have; those with less are no wronger, only of another kind of text."""
+"""What wrong books typically have. Lower values are raised to these: a book with less is not more
+wrong, but a different kind of text, and would widen the scatter of wrong books for nothing."""
+
+# The prior, from the wrong books for the films of benchmarks/retrieval.py.
+_LEVEL = -4.3
+"""The mean log score of wrong books, …"""
+_LEVEL_BOOKS = 2.0
+"""… which counts as much as this many wrong books at hand: few, since films differ in level."""
+_SCATTER = 0.45
+"""The standard deviation of log scores; sequels, which share their people, make it this wide, …"""
+_SCATTER_BOOKS = 10.0
+"""… and this many books' worth: a scatter estimated from a handful would often be far too small."""
+SURE = 0.001
+"""The p-value below which a book is taken to be the right one: one false alarm in a thousand
+folders that lack the film's book."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RetrieveConfig:
-    """How a film's book is looked for."""
-
-    shortlist: int = 8
-    """How many books are aligned in full."""
-    engine: EngineName = "local"
-    workers: int | None = None
-    """Processes; one a core if None."""
-
-    def __post_init__(self) -> None:
-        """Refuse a list of nothing."""
-        if self.shortlist < 1:
-            raise ConfigError(f"the shortlist must have at least 1 book, not {self.shortlist}")
+RetrieveConfig = ShortlistConfig
+"""How many books are aligned with the film, and where; nothing else can be chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A book that was aligned with the film in full."""
+    """A book that was aligned with the film."""
 
     book: str
     """Its path in the folder."""
     score: float
-    """Evidence times similarity, as a share of the best book's: 100 for the best."""
+    """Evidence times similarity, relative to the best book, which has 100."""
     p_value: float
-    """How often the best of as many wrong books scores as much."""
+    """The probability that the best of as many wrong books scores at least as high."""
     found: bool
-    """Whether the film is made from it, by that."""
+    """Whether, by that, the film was made from it."""
     evidence: float
-    """The chain's, in nats a moment."""
+    """Of the chain, in nats per moment."""
     in_book: float
     """The share of the film's moments that are in the book."""
     similarity: float
-    """How alike the words and names are: what put it on the shortlist."""
+    """Of words and names: what put it on the shortlist."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
-    """What came of looking for a film's book."""
+    """The books that were tried for a film."""
 
     candidates: tuple[Candidate, ...]
     """Best first."""
     books: int
-    """How many books were looked at."""
+    """The number of books in the folder."""
     failures: tuple[Failure, ...]
     """Books that could not be read or aligned."""
 
     @property
     def found(self) -> tuple[Candidate, ...]:
-        """The film's book, or its editions; empty where it is not there."""
+        """The film's book, or its editions; empty if it is not in the folder."""
         return tuple(candidate for candidate in self.candidates if candidate.found)
 
 
@@ -105,68 +115,81 @@ def retrieve(
     """Rank the books of a folder by how much of the film is in them.
 
     Args:
-        film: The film; what is said in it is what books are found by.
-        books: A folder of books and archives of books, or one that was opened before.
-        config: How it is looked for.
-        progress: Told how far each stage has come.
+        film: The film; only its dialogue is used.
+        books: A folder of books and archives, or a library that is already open.
+        config: How many books are aligned, and where.
+        progress: Called as each stage advances.
 
     Raises:
-        InputError: The folder is missing, or holds no book that can be read.
-        AlignmentError: Nothing is said in the film, or no book can be aligned with it.
+        InputError: The folder is missing, or holds no readable book.
+        AlignmentError: The film has no dialogue, or no book can be aligned with it.
     """
     config = config or RetrieveConfig()
     if not film.subtitles:
         raise AlignmentError(
-            "nothing is said in the film, and books are found by what is said; give its "
-            "subtitles (--subtitles FILE)"
+            "the film has no dialogue, by which books are found; give its subtitles "
+            "(--subtitles FILE)"
         )
     if not isinstance(books, Library):
         books = open_library(books, progress, engine=config.engine, workers=config.workers)
-    bag = make_bag(" ".join(subtitle.text for subtitle in film.subtitles))
-    alike = compare_bags(bag, [book.bag for book in books.books])
-    chosen = {
-        books.books[k].path: float(alike[k])
-        for k in np.argsort(-alike, kind="stable")[: config.shortlist]
-    }
-    trials, failures = work_on_books(
-        _try_book,
-        (_Trial(film=film, found=found) for found in books.find_files(chosen)),
-        "aligning",
-        len(chosen),
-        progress,
-        engine=config.engine,
-        workers=config.workers,
+    similarity = rank_by_words(film, books.books, config.shortlist)
+    trials, failures = process_shortlist(
+        partial(_try_book, film), books, list(similarity), "aligning", config, progress
     )
-    if not trials:
-        raise AlignmentError(
-            f"none of the {len(chosen)} likeliest books can be aligned with the film; the first: "
-            f"{failures[0].path}: {failures[0].problem}"
-        )
-    return Retrieval(
-        candidates=_rank(trials, chosen),
-        books=len(books.books),
-        failures=(*books.failures, *failures),
-    )
+    candidates = _rank(trials, similarity)
+    return Retrieval(candidates=candidates, books=len(books.books), failures=failures)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Trial:
-    """A film and a book that may be its own, sent to a worker."""
+def wrong_book_chances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each book the probability that the best of as many wrong ones scores at least as high.
 
-    film: Film
-    found: FoundFile
+    Books are taken for wrong from the lowest score upwards, until one stands out: that one and all
+    above it, such as other editions, say nothing about wrong books.
+
+    Args:
+        scores: Log scores of the books, descending.
+    """
+    tried = len(scores)
+    wrong = 0
+    for wrong in range(tried + 1):
+        rest = scores[tried - wrong :]
+        if wrong == tried or _chance(scores[tried - wrong - 1], rest, tried) < SURE:
+            break
+    rest = scores[tried - wrong :]
+    chances = [
+        _chance(scores[k], rest if k < tried - wrong else scores[k + 1 :], tried)
+        for k in range(tried)
+    ]
+    return np.array(chances)
 
 
-def _try_book(trial: _Trial) -> NDArray[np.float64]:
-    """The evidence of one book and the share of moments in it, from the cache where it has them."""
+def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
+    """The probability that one of `tried` further wrong books scores at least `value`.
+
+    The posterior predictive of a normal distribution with a conjugate prior: Student's t.
+    """
+    count = len(wrong)
+    mean = float(wrong.mean()) if count else _LEVEL
+    level = (_LEVEL_BOOKS * _LEVEL + count * mean) / (_LEVEL_BOOKS + count)
+    shrink = _LEVEL_BOOKS * count / (_LEVEL_BOOKS + count)
+    squares = _SCATTER_BOOKS * _SCATTER**2 + shrink * (mean - _LEVEL) ** 2
+    squares += float(((wrong - mean) ** 2).sum())
+    freedom = _SCATTER_BOOKS + count
+    spread = np.sqrt(squares / freedom * (1 + 1 / (_LEVEL_BOOKS + count)))
+    one = min(float(stats.t.sf((value - level) / spread, freedom)), 1 - 1e-12)
+    return float(-np.expm1(tried * np.log1p(-one)))  # 1 - (1 - one)^tried, exact when tiny
+
+
+def _try_book(film: Film, found: FoundFile) -> NDArray[np.float64]:
+    """The evidence for a book and the share of moments in it; cached."""
     aligner = Aligner.load()
-    settings = json.dumps([__version__, asdict(aligner.config), trial.found.suffix])
+    settings = json.dumps([__version__, asdict(aligner.config), found.suffix])
     total = hashlib.sha256(settings.encode())
-    total.update(hashlib.sha256(trial.found.data).digest())
-    total.update(repr(trial.film.moments).encode("utf-8", "surrogatepass"))
+    total.update(bytes.fromhex(found.sha256))
+    total.update(repr(film.moments).encode("utf-8", "surrogatepass"))
 
     def align() -> NDArray[np.float64]:
-        alignment = aligner.align(trial.film, read_book(trial.found))
+        alignment = aligner.align(film, read_book(found))
         moments = len(alignment.links)
         in_book = sum(link.in_book for link in alignment.links)
         return np.array([-alignment.signature["energy"] / moments, in_book / moments])
@@ -177,7 +200,7 @@ def _try_book(trial: _Trial) -> NDArray[np.float64]:
 def _rank(
     trials: dict[str, NDArray[np.float64]], similarity: dict[str, float]
 ) -> tuple[Candidate, ...]:
-    """Candidates from the highest score to the lowest."""
+    """Candidates by score, highest first."""
     products = {
         path: max(evidence, _LEAST_EVIDENCE) * max(similarity[path], _LEAST_SIMILARITY)
         for path, (evidence, _) in trials.items()

@@ -1,7 +1,7 @@
-"""A contact sheet as PDF, by ReportLab, with fonts inside it that have most of the world's letters.
+"""A contact sheet as PDF, made with ReportLab.
 
-DejaVu, which comes with Matplotlib, has Latin, Greek, Cyrillic and Armenian letters and more;
-Chinese, Japanese and Korean take the fonts that readers of PDF have for them.
+DejaVu, which comes with Matplotlib, covers Latin, Greek, Cyrillic, Armenian and more, and is
+embedded; for Chinese, Japanese and Korean we rely on the fonts that PDF viewers have.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from reportlab.platypus import Flowable, Image, Paragraph, SimpleDocTemplate, Sp
 from folioreel.apps.contact_sheet import Card, Sheet
 from folioreel.files import replacing
 
-_FRAME_MM = 52
-_INK, _FAINT = "#2b2a27", "#6b675e"
+_FRAME_MM = 52  # of the 174 mm between the margins: the text needs the rest
+_INK, _FAINT = "#2b2a27", "#6b675e"  # as on the HTML page
 _FONTS = ("DejaVuSerif", "DejaVuSans")
 _KANA = re.compile("[\u3040-\u30ff]")
 _IDEOGRAPHS = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]+")
@@ -92,7 +92,7 @@ def _row(card: Card) -> Flowable:
 def _paragraph(
     text: str, font: str, size: float, colour: str, markup: str | None = None
 ) -> Paragraph:
-    """Text in a font that has its letters; plain unless its markup is given too."""
+    """Text in a font that has its letters; as plain text unless `markup` is given, too."""
     style = ParagraphStyle(
         "sheet",
         fontName=font,
@@ -100,13 +100,13 @@ def _paragraph(
         leading=1.4 * size,
         textColor=colour,
         spaceAfter=0.3 * size,
-        wordWrap="CJK" if _IDEOGRAPHS.search(text) else None,  # where words have no blanks
+        wordWrap="CJK" if _IDEOGRAPHS.search(text) else None,  # may break lines anywhere
     )
     return Paragraph(_with_asian_fonts(html.escape(text) if markup is None else markup), style)
 
 
 def _with_asian_fonts(markup: str) -> str:
-    """Markup in which each run of letters that DejaVu does not have takes a font that does."""
+    """Markup in which runs of letters that DejaVu lacks are set in other fonts."""
     ideographs = "HeiseiMin-W3" if _KANA.search(markup) else "STSong-Light"
     for letters, font in ((_IDEOGRAPHS, ideographs), (_HANGUL, "HYSMyeongJo-Medium")):
         if letters.search(markup) and font not in pdfmetrics.getRegisteredFontNames():

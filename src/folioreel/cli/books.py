@@ -162,8 +162,8 @@ def caption(
       folioreel caption *.jpg --books corpus --style-shift --out gallery.html
       folioreel caption --caption "A man waits in the rain." --books library/ --count 3 --json
     """
-    from folioreel.apps.caption import CaptionConfig, tell_pictures
-    from folioreel.apps.gallery import write_gallery
+    from folioreel.apps.caption import CaptionConfig, find_passages
+    from folioreel.apps.contact_sheet import write_gallery
     from folioreel.files import check_output_file
 
     if not images and text is None:
@@ -175,17 +175,17 @@ def caption(
         check_output_file(out, force=force)
     with output.resumable(_KEPT), output.ProgressBars() as progress:
         captions = () if text is None else (text,)
-        telling = tell_pictures(images, books, config, progress, captions=captions)
+        found = find_passages(images, books, config, progress, captions=captions)
     if out is not None:
-        write_gallery(telling, out, force=force)
+        write_gallery(found, out, force=force)
     if as_json:
-        output.show_json([story.to_dict() for story in telling.stories])
+        output.show_json([story.to_dict() for story in found.stories])
     else:
-        for story in telling.stories:
+        for story in found.stories:
             _show_story(story)
         if out is not None:
             output.show_written(out)
-    output.show_failures(telling.failures)
+    output.show_failures(found.failures)
 
 
 def _show_retrieval(retrieval: Retrieval) -> None:

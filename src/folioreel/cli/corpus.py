@@ -13,7 +13,7 @@ from folioreel.errors import InputError
 
 if TYPE_CHECKING:
     from folioreel.corpus.build import CorpusReport
-    from folioreel.corpus.records import BookRecord
+    from folioreel.corpus.manifest import BookRecord
     from folioreel.corpus.search import By
 
 # Some paragraphs fill pages; the first characters show what one is about. --json has all of it.
@@ -72,8 +72,7 @@ def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
       folioreel corpus build library/ --out corpus
       folioreel corpus build library/ --out corpus --exclude pairs/ --workers 4
     """
-    from folioreel.corpus.build import build_corpus
-    from folioreel.corpus.config import CorpusConfig
+    from folioreel.corpus.build import CorpusConfig, build_corpus
 
     config = CorpusConfig(**settings)
     if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):

@@ -31,7 +31,7 @@ from folioreel.corpus.manifest import (
     text_path,
     write_manifest,
 )
-from folioreel.corpus.readings import ReadTask, Reading, find_reading, has_text, read_for_corpus
+from folioreel.corpus.readings import Reading, ReadTask, find_reading, has_text, read_for_corpus
 from folioreel.corpus.selection import (
     CorpusConfig,
     SurveyedFile,
@@ -230,8 +230,8 @@ def _read_books(
     for done, outcome in enumerate(run_many(read_for_corpus, tasks, workers=workers), 1):
         if isinstance(outcome.failure, WorkError):
             failures[outcome.item.file.id] = Reading(
-                problem=f"could not be read this time: {outcome.failure}; the next build tries it again, "
-                "or convert it to EPUB or plain text"
+                problem=f"could not be read this time: {outcome.failure}; the next build tries it "
+                "again, or convert it to EPUB or plain text"
             )
         elif outcome.failure is not None:
             raise outcome.failure

@@ -11,7 +11,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from folioreel.corpus.manifest import locked, text_path
@@ -112,18 +111,13 @@ def embed_book(task: EmbedTask) -> bytes:
     Raises:
         ConfigError: The encoder on this machine is another one.
     """
-    encoder = _load_once(task.encoder)
+    encoder = load_encoder(task.encoder)
     if encoder.fingerprint != task.fingerprint:
         raise ConfigError(
             f"a worker has another encoder {task.encoder}; install the same version of folioreel "
             "on all machines"
         )
     return pack_vectors(encoder.encode(task.texts))
-
-
-@cache
-def _load_once(name: str) -> SentenceEncoder:
-    return load_encoder(name)
 
 
 class _IndexRun:

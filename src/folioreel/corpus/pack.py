@@ -29,7 +29,7 @@ from folioreel.models.vocabulary import (
     Vocabulary,
     training_tokens,
 )
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 
 FORMAT = "folioreel-pack"
 VERSION = 1
@@ -116,10 +116,9 @@ def build_vocabulary(
     if not 0 < size <= LARGEST_VOCABULARY:
         raise ConfigError(f"a vocabulary has 1 to {LARGEST_VOCABULARY:,} words, not {size:,}")
     counts: Counter[str] = Counter()
-    for done, book in enumerate(corpus.read_books(), 1):
+    for book in track(corpus.read_books(), "counting words", progress, len(corpus.books)):
         for text in book.text.texts:
             counts.update(training_tokens(text))
-        progress(Progress(stage="counting words", done=done, total=len(corpus.books)))
     return choose_words(counts, size, sentences=corpus.sentence_count)
 
 
@@ -175,14 +174,13 @@ def _encode_books(
     progress: ProgressCallback,
 ) -> Iterator[_Piece]:
     """Each book as one piece, counted in the report."""
-    for done, book in enumerate(corpus.read_books(), 1):
+    for book in track(corpus.read_books(), "packing books", progress, len(corpus.books)):
         piece, cut = _encode_book(book, vocabulary, max_tokens)
         report.sentences += len(piece.lengths)
         report.tokens += len(piece.tokens)
         report.unknown_tokens += int(np.count_nonzero(piece.tokens == UNKNOWN))
         report.cut_sentences += cut
         yield piece
-        progress(Progress(stage="packing books", done=done, total=len(corpus.books)))
 
 
 def _encode_book(book: CorpusBook, vocabulary: Vocabulary, max_tokens: int) -> tuple[_Piece, int]:

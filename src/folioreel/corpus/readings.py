@@ -113,8 +113,10 @@ def read_for_corpus(task: ReadTask) -> None:
         book = error
     finally:
         shutil.rmtree(path.parent, ignore_errors=True)
-    failed = isinstance(book, InputError)
-    reading = Reading(problem=book.message) if failed else _store_text(book, task)
+    if isinstance(book, InputError):
+        reading = Reading(problem=book.message)
+    else:
+        reading = _store_text(book, task)
     data: dict[str, Any] = {"version": _VERSION, "package_version": __version__, **asdict(reading)}
     text = json.dumps(data, ensure_ascii=False, indent=0) + "\n"
     encoded = text.encode("utf-8", errors="backslashreplace")

@@ -35,7 +35,7 @@ from folioreel.corpus.store import (
 )
 from folioreel.corpus.words import WordIndex
 from folioreel.errors import ConfigError, InputError
-from folioreel.models.inference import unit_rows
+from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.text import dominant_script, tokenize
 
@@ -43,7 +43,7 @@ By = Literal["both", "meaning", "words"]
 
 _SHORTLIST = 2_000
 """Sentences with the nearest signs, which the vectors then rank. Signs are a coarse measure: a
-shorter list loses true neighbours (docs/search.md has the recall), a longer one costs disk reads."""
+shorter list loses true neighbours (docs/search.md has the recall), a longer one costs reads."""
 _DEPTH = 100
 """How many places of both rankings count when they are joined; later ones add next to nothing."""
 _MEAN_SAMPLE = 20_000

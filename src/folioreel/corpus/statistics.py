@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from folioreel.corpus.manifest import STATUSES
 from folioreel.corpus.reader import Corpus
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import tokenize
 
 
@@ -54,12 +54,11 @@ def measure_corpus(
     unique: set[str] = set()
     # A histogram instead of a list: BookCorpus has 74 million sentences, but few lengths.
     lengths: Counter[int] = Counter()
-    for done, book in enumerate(corpus.read_books(), 1):
+    for book in track(corpus.read_books(), "counting words", progress, len(corpus.books)):
         for text in book.text.texts:
             words = tokenize(text)
             unique.update(words)
             lengths[len(words)] += 1
-        progress(Progress(stage="counting words", done=done, total=len(corpus.books)))
     sentences = lengths.total()
     words_in_all = sum(length * count for length, count in lengths.items())
     statuses = Counter(book.status for book in corpus.left_out)

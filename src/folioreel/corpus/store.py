@@ -148,7 +148,9 @@ def read_record(corpus: Path) -> StoreRecord:
                 for row in data["books"]
             ),
             units=_typed(data["units"], int),
-            **{key: _typed(data[key], str) for key in ("encoder", "fingerprint", "package_version")},
+            **{
+                key: _typed(data[key], str) for key in ("encoder", "fingerprint", "package_version")
+            },
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"is damaged; {again}", path) from error

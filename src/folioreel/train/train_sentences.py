@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.corpus.pack import pack_corpus
+from folioreel.corpus.pack import build_vocabulary, pack_corpus
 from folioreel.corpus.reader import Corpus, open_corpus
-from folioreel.corpus.vocabulary import build_vocabulary
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import write_text
 from folioreel.ingest.shards import load_shard
