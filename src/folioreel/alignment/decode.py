@@ -91,12 +91,10 @@ def _forward(
     moments, sentences = unary.shape
     blocks = (sentences + BLOCK - 1) // BLOCK
     costs = np.empty(2 * sentences - 1)
-    peaks = np.empty(blocks)  # best value in each block of sources
     for i in range(1, moments):
         fill_costs(steps[i - 1], pace, stay, sigma, costs)
-        for block in range(blocks):
-            peaks[block] = values[i - 1, block * BLOCK : (block + 1) * BLOCK].max()
-        lows = block_minima(costs)
+        # In functions of their own: here numba would run even a maximum over 64 values in parallel.
+        peaks, lows = _block_maxima(values[i - 1]), block_minima(costs)
         for target in numba.prange(blocks):
             first = target * BLOCK
             last = min(first + BLOCK, sentences)
@@ -131,6 +129,16 @@ def _best_sources(values: Values, costs: Costs, peaks: Values, lows: Values, tar
             for j in range(last - first):
                 best[j] = max(best[j], value - costs[base + j])
     return best
+
+
+@numba.njit(cache=True, nogil=True)
+def _block_maxima(values: Values) -> Values:
+    """The best value in each block of sources: (blocks,)."""
+    blocks = (values.shape[0] + BLOCK - 1) // BLOCK
+    peaks = np.empty(blocks)
+    for block in range(blocks):
+        peaks[block] = values[block * BLOCK : (block + 1) * BLOCK].max()
+    return peaks
 
 
 @numba.njit(cache=True, nogil=True)
