@@ -56,13 +56,6 @@ def test_blocks_are_slices_of_the_padded_whole(rows, size, halo):
     assert seen == rows.shape[0]
 
 
-def test_measures_can_be_taken_away(rows):
-    block = rows.block(0, 3)
-    less = block.without("tfidf", "bleu1")
-    assert less.measures == ("prior", "bleu2", "bleu3", "bleu4", "bleu5")
-    assert np.array_equal(less["bleu2"], block["bleu2"])
-
-
 def test_only_what_the_config_names_is_computed(film, book):
     rows = SimilarityRows(film, book, AlignConfig(weights={"bleu2": 1.0}))
     assert rows.block(0, 2).measures == ("bleu2",)

@@ -7,8 +7,8 @@ are what they were: where no two entries have changed by a factor of more than 1
 each other. Steps and scores never enlarge that factor, so no probability is farther than it from
 that of the whole film solved again.
 
-At 2,604 × 12,603 cells a judgement takes 0.1 s with positions and 0.4 s with the chain, where
-solving the whole takes 2 s and 12 s (benchmarks/bench_judging.py and bench.py, on 2 cores).
+At 2,604 × 12,603 cells and on two cores a judgement takes about 0.1 s with positions and 0.3 s
+with the chain, where solving the whole takes 2 s and 4 s (benchmarks/bench_judging.py, bench.py).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _Message: TypeAlias = NDArray[Any]
 
 
 def _update_messages(
-    blocks: tuple[int, int],
+    blocks: range,
     ahead: _Message,
     back: _Message,
     send_ahead: Callable[[int], _Message],
@@ -57,18 +57,14 @@ def _update_messages(
 ) -> range:
     """Send anew what some blocks say, both ways at once; the blocks whose posteriors change.
 
-    Args:
-        blocks: The first and the last block that changed.
-        ahead: The message that arrives at each block from the past.
-        back: The same from the future.
-        send_ahead: Computes the message that a block sends to the one after it.
-        send_back: Computes the message that it sends to the one before it.
+    `ahead` and `back` are what arrives at each block from the past and from the future,
+    `send_ahead` and `send_back` compute what a block sends on to its neighbours.
     """
-    first, last = blocks
+    onward, backward = range(blocks[0], len(ahead)), range(blocks[-1], -1, -1)
     with ThreadPoolExecutor(_THREADS) as pool:
-        stop = pool.submit(_sweep, range(first, len(ahead)), send_ahead, ahead, _are_proportional)
-        start = pool.submit(_sweep, range(last, -1, -1), send_back, back, _are_proportional)
-        return range(start.result(), stop.result() + 1)
+        last = pool.submit(_sweep, onward, send_ahead, ahead, _are_proportional)
+        first = pool.submit(_sweep, backward, send_back, back, _are_proportional)
+        return range(first.result(), last.result() + 1)
 
 
 def _sweep(
@@ -130,7 +126,7 @@ class PositionBlocks:
         self._ahead = np.full((count, 2, sentences), np.nan, np.float32)
         self._back = self._ahead.copy()
         self._ahead[0], self._back[-1] = first_message(sentences), 1.0
-        self._update(0, count - 1)
+        self._update(range(count))
 
     def fix(self, moment: int, known: Fixed | None) -> list[SolvedRows]:
         """Change what is known of a moment (None: nothing any more); the rows that follow."""
@@ -140,12 +136,10 @@ class PositionBlocks:
             self._fixed[moment] = known
         block = moment // _ROWS
         with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(self._solve, self._update(block, block)))
+            return list(pool.map(self._solve, self._update(range(block, block + 1))))
 
-    def _update(self, first: int, last: int) -> range:
-        return _update_messages(
-            (first, last), self._ahead, self._back, self._send_ahead, self._send_back
-        )
+    def _update(self, blocks: range) -> range:
+        return _update_messages(blocks, self._ahead, self._back, self._send_ahead, self._send_back)
 
     def _weigh(self, block: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         rows = slice(block * _ROWS, (block + 1) * _ROWS)
@@ -203,7 +197,7 @@ class ChainBlocks:
         self._back, self._values = self._ahead.copy(), self._ahead.copy()
         self._ahead[0] = self._back[-1] = 1.0
         self._path = np.full(moments, -1)
-        self._update(0, count - 1)
+        self._update(range(count))
 
     def fix(self, moment: int, sentence: int | None) -> list[ChainRows]:
         """A moment is judged, or (None) open again; the rows that follow."""
@@ -213,17 +207,16 @@ class ChainBlocks:
             self._judged[moment] = sentence
         block = moment // _ROWS
         with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(self._solve, self._update(block, block)))
+            return list(pool.map(self._solve, self._update(range(block, block + 1))))
 
-    def _update(self, first: int, last: int) -> range:
-        """Send anew what blocks first … last say; the blocks that change."""
+    def _update(self, blocks: range) -> range:
         changed = _update_messages(
-            (first, last), self._ahead, self._back, self._send_ahead, self._send_back
+            blocks, self._ahead, self._back, self._send_ahead, self._send_back
         )
-        count = len(self._values)
-        end = _sweep(range(first, count), self._send_values, self._values, _differ_by_constant)
-        begin = self._trace_back(first, end)
-        return range(min(begin, changed.start), max(end + 1, changed.stop))
+        order = range(blocks[0], len(self._values))
+        last = _sweep(order, self._send_values, self._values, _differ_by_constant)
+        first = self._trace_back(blocks[0], last)
+        return range(min(first, changed.start), max(last + 1, changed.stop))
 
     def _rows(self, first: int, last: int) -> Chain:
         """Moments first … last - 1 of the film, as judged; what is outside the film is left out."""

@@ -306,12 +306,8 @@ def _spread(source: Floats, mixture: Floats, out: Floats) -> None:
         near = _NEAR_DECAY * near + (1 - _NEAR_DECAY) * last
         far = _FAR_DECAY * far + (1 - _FAR_DECAY) * last
         farther = _FARTHER_DECAY * farther + (1 - _FARTHER_DECAY) * last
-        ahead = (
-            mixture[_NEXT] * last
-            + mixture[_NEAR] * near
-            + mixture[_FAR] * far
-            + mixture[_FARTHER] * farther
-        )
+        ahead = mixture[_NEXT] * last + mixture[_NEAR] * near
+        ahead += mixture[_FAR] * far + mixture[_FARTHER] * farther
         out[j] = mixture[_STAY] * source[j] + ahead + anywhere
         last = source[j]
     near, far, last = 0.0, 0.0, 0.0

@@ -12,7 +12,7 @@ book's n-grams visits exactly the cells that count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -25,8 +25,7 @@ ORDERS = 5
 _Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Counts:
+class _Counts(NamedTuple):
     """For each text its distinct n-grams with how often they occur, one order after the other."""
 
     ngrams: _Ints
@@ -35,9 +34,8 @@ class _Counts:
     """Where text t's n-grams of order n begin: (ORDERS, texts + 1)."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Index:
-    """For each n-gram of the book the sentences that hold it."""
+class _Index(NamedTuple):
+    """For each n-gram of the book the sentences that have it, and how often."""
 
     sentences: _Ints
     counts: _Ints
@@ -61,20 +59,8 @@ class BleuMeasure:
 
     def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
         """Fill `out` (5, last - first, J)."""
-        _bleu_rows(
-            first,
-            last,
-            self._moments.ngrams,
-            self._moments.counts,
-            self._moments.starts,
-            self._index.sentences,
-            self._index.counts,
-            self._index.starts,
-            self._moment_lengths,
-            self._sentence_lengths,
-            self._logs,
-            out,
-        )
+        lengths = self._moment_lengths[first:last], self._sentence_lengths
+        _bleu_rows(first, self._moments, self._index, *lengths, self._logs, out)
 
 
 _Grams = list[tuple[_Ints, _Ints]]
@@ -155,26 +141,24 @@ def _index_ngrams(grams: _Grams, size: int) -> _Index:
 @numba.njit(cache=True, parallel=True, nogil=True)
 def _bleu_rows(
     first: int,
-    last: int,
-    ngrams: _Ints,
-    ngram_counts: _Ints,
-    ngram_starts: _Ints,  # (ORDERS, moments + 1)
-    postings: _Ints,
-    posting_counts: _Ints,
-    posting_starts: _Ints,
-    moment_lengths: _Ints,
-    sentence_lengths: _Ints,
+    moments: _Counts,
+    index: _Index,
+    moment_lengths: _Ints,  # (rows,)
+    sentence_lengths: _Ints,  # (J,)
     logs: NDArray[np.float64],  # logs[k] = log k
-    out: NDArray[np.float32],  # (ORDERS, last - first, J)
+    out: NDArray[np.float32],  # (ORDERS, rows, J)
 ) -> None:
+    ngrams, ngram_counts, ngram_starts = moments
+    postings, posting_counts, posting_starts = index
     sentences = sentence_lengths.shape[0]
-    for row in numba.prange(last - first):
+    for row in numba.prange(moment_lengths.shape[0]):
         i = first + row
         out[:, row, :] = 0.0
-        length = moment_lengths[i]
+        length = moment_lengths[row]
         if length == 0:
             continue
         matches = np.zeros((sentences, ORDERS), dtype=np.int32)
+        # Clipped matches: a word said twice counts once if the sentence has it once.
         for n in range(min(ORDERS, length)):
             for a in range(ngram_starts[n, i], ngram_starts[n, i + 1]):
                 gram = ngrams[a]
@@ -184,6 +168,7 @@ def _bleu_rows(
         for j in range(sentences):
             if matches[j, 0] == 0:
                 continue
+            # The brevity penalty, and the logarithms of the precisions, summed order by order.
             penalty = min(0.0, 1.0 - sentence_lengths[j] / length)
             total = logs[matches[j, 0]] - logs[length]
             out[0, row, j] = np.exp(total + penalty)

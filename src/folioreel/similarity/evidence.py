@@ -43,7 +43,10 @@ class EvidenceMeasure:
     def __init__(self, tokens: TokenPair) -> None:
         """Weigh the stems of both sides, and their pairs and triples."""
         stems = _number_stems(tokens.vocabulary)  # word → stem
-        moments, sentences = (_restem(side, stems) for side in (tokens.moments, tokens.sentences))
+        moments, sentences = (
+            Tokens(ids=stems[side.ids], starts=side.starts)
+            for side in (tokens.moments, tokens.sentences)
+        )
         count = len(sentences.starts) - 1
         size = int(stems.max(initial=0)) + 1
         held = _sets(sentences.ids, sentences.owners, (count, size))  # (J, stems)
@@ -87,10 +90,6 @@ def _number_stems(vocabulary: tuple[str, ...]) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64)
 
 
-def _restem(tokens: Tokens, stems: NDArray[np.int64]) -> Tokens:
-    return Tokens(ids=stems[tokens.ids], starts=tokens.starts)
-
-
 def _sets(
     ids: NDArray[np.int64], owners: NDArray[np.int64], shape: tuple[int, int]
 ) -> sparse.csr_array:
@@ -131,13 +130,8 @@ def _phrases(
     for _ in range(length):
         value += worth[rest % size]
         rest //= size
-    spoken, written = (
-        _sets(ids, owners, (len(side.starts) - 1, len(keys)))
-        for ids, (_, owners), side in (
-            (numbers[:split], sides[0], moments),
-            (numbers[split:], sides[1], sentences),
-        )
-    )
+    spoken = _sets(numbers[:split], sides[0][1], (len(moments.starts) - 1, len(keys)))
+    written = _sets(numbers[split:], sides[1][1], (len(sentences.starts) - 1, len(keys)))
     return _scale(spoken, value), written.T.tocsr()
 
 
