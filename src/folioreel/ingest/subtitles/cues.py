@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 from itertools import pairwise
 
-# Subtitlers keep a cue on screen for 7 seconds at most; a stay this long is a wrong end time.
+# Style guides keep a cue on screen for 7 seconds at most; one that stays this long has a wrong end.
 LONGEST_CUE_S = 30.0
 # Shorter is no length at all: formats count milliseconds or frames.
 _SHORTEST_CUE_S = 0.001
-# A cue this far outside its two neighbours in the file has a wrong time. Out-of-order cues, as in
-# files whose signs come last, stay within it or lie beyond both neighbours in a whole run.
+# A cue this far from two neighbours in the file, which are close to each other, has a typo in its
+# time, such as a wrong hour. Cues that are merely out of order are nearer.
 _FAR_S = 600.0
 _LAST_TIME_S = 24 * 3600.0
 # Rolling captions follow one another at once; a real repetition comes after a pause.
@@ -25,6 +27,7 @@ _SAME_START_S = 0.3
 _LONGEST_CREDIT_WORDS = 14
 
 _LINE_BREAK = re.compile(r"\\N|\\n|<\s*br\s*/?\s*>|\[br\]", re.IGNORECASE)
+# How Chinese characters are read, in small print beside them: the text would be there twice.
 _RUBY_READING = re.compile(r"<rt\b[^<>]*>.*?</rt\s*>", re.IGNORECASE | re.DOTALL)
 # A tag begins with a letter or a time (`<00:01.500>`), so `a < b` and `<3` are left alone.
 _TAG = re.compile(r"<\s*/?\s*(?:[A-Za-z]|\d+:\d)[^<>]*>")
@@ -37,44 +40,18 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _INVISIBLE = re.compile(
     "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\ufffd\x00-\x09\x0b-\x1f\x7f-\x9f]"
 )
+# The note sign in UTF-8, read as another encoding; old captions use a pilcrow.
 _MANGLED_NOTE = re.compile("â™[ª«¬]|âª|\u00b6")
 # OCR reads a capital I as a small l; no language has the words that result.
 _SMALL_L_FOR_I = re.compile(r"(?<![\w'’.&-])l(?=['’](?:m|ll|ve|d)\b|(?![\w'’.&-]))")
 
-# Nobody says these in a film, whatever the words around them.
-_ADVERT = re.compile(
-    r"""
-    https?:// | \bwww\. | \bopensubtitles\b | \bopen\s?subtitles\.org | \baddic7ed\b | \bsubscene\b
-    | \bpodnapisi\b | \btvsubtitles\b | \bsubdl\b | \byify\b | \byts\.(?:mx|am|lt|ag) | \bdvdrip\b
-    | \bbluray\s?rip\b | \bsubtitle\s?edit\b | \bsubrip\b | \bsyncfix\b | \bamara\.org\b
-    | advertise\s+your\s+product | become\s+(?:a\s+)?vip\s+member | support\s+us\s+and\s+become
-    | please\s+rate\s+this\s+subtitle | help\s+other\s+users\s+to\s+choose
-    | do\s+you\s+want\s+subtitles\s+for
-    | watch\s+(?:any\s+video\s+)?(?:movies\s+)?online\s+(?:with|for\s+free)
-    | remove\s+all\s+ads\s+from | download(?:ed)?\s+(?:more\s+)?(?:movies|subtitles|subs)\b
-    | -=+[^=]+=+- | ^\s*©
-    """,
-    re.IGNORECASE | re.VERBOSE,
+ENGLISH: dict[str, str] = tomllib.loads(
+    resources.files(__package__).joinpath("english.toml").read_text(encoding="utf-8")
 )
-_WORK = (
-    r"(?:sub(?:title)?s?|subtitl(?:ed|ing)|synch?(?:ed|ing|ro(?:ni[sz](?:ed|ation)?)?)?|re-?synch?(?:ed)?|"
-    r"correct(?:ed|ions?)|fix(?:ed)?|translat(?:ed|ion|or)|transcri(?:bed|pt|ption)|"
-    r"(?:closed[\s-]+)?caption(?:s|ed|ing)|tim(?:ed|ing)|encod(?:ed|ing)|ripp?(?:ed|ing)?|edited|"
-    r"proof-?read(?:ing)?|adapt(?:ed|ation)|improved|modified|upload(?:ed)?|created|provided|"
-    r"presented|sponsored|download(?:ed)?|typeset(?:ting)?|quality\s+check(?:ed)?)"
-)
-# These are credits if a cue begins with them: `Synced and corrected by …`, `Subtitles: …`.
-_CREDIT = re.compile(
-    rf"""
-    ^\W*(?:english\s+|dvd\s+|original\s+)?
-    (?:
-        {_WORK}(?:\s*(?:,|&|and)\s*{_WORK})*\s*(?:\b(?:by|from|at)\b|made\s+possible|:)
-      | (?:directed|produced|written|screenplay|music|cinematography|photographed|costumes?)\s+by\b
-      | (?:a\s+film\s+by|based\s+(?:up)?on\s+the\s+(?:novel|book|play)\s+by|starring)\b
-    )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+"""Words and patterns that depend on the language of the subtitles; the file says what for."""
+_ADVERT = re.compile(ENGLISH["adverts"], re.IGNORECASE | re.VERBOSE)
+_WORK = f"(?:{ENGLISH['subtitling_work']})"
+_CREDIT = re.compile(ENGLISH["credits"].replace("WORK", _WORK), re.IGNORECASE | re.VERBOSE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest.subtitles.cues import (
+    ENGLISH,
     ParsedCues,
     count_letters,
     is_credit,
@@ -57,10 +58,8 @@ _TRAILING_DOTS = re.compile(r"\s*(?:\.{2,}|…)\s*$")
 _LEADING_DOTS = re.compile(r"^(?:\.{2,}|…)\s*")
 _LEADING_MARKS = re.compile(r"^(?:[-–—―,;:]+|\.{2,}|…)\s*")
 _TRAILING_DASH = re.compile(r"\s*[-–—―]+$")
-_TITLE = re.compile(
-    r"(?:^|[\s\"“‘'(—–-])(?:Mrs?|Ms|Dr|St|Messrs|Mme|Mlle|Prof|Rev|Hon|Sr|Jr|Capt|Lt|Col|Gen|Maj|Sgt|Cpl|"
-    r"Adm|Gov|Sen|Rep|Insp|Det|vs)\.$",
-    re.IGNORECASE,
+_ABBREVIATION = re.compile(
+    rf"(?:^|[\s\"“‘'(—–-])(?:{'|'.join(ENGLISH['abbreviations'].split())})\.$", re.IGNORECASE
 )
 
 
@@ -196,7 +195,7 @@ def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> b
     if _CLOSED.search(before.text):
         # The end of a cue is the end of a sentence, except after `Mr.`. Where the next cue begins
         # with a small letter or follows a quotation (`"Go!" / he said`), the splitter decides.
-        undecided = begins_small or before.text[-1] in _CLOSERS or _TITLE.search(before.text)
+        undecided = begins_small or before.text[-1] in _CLOSERS or _ABBREVIATION.search(before.text)
         return bool(undecided) and not goes_on and len(passage.text) < _LONGEST_PASSAGE
     if goes_on:
         return True

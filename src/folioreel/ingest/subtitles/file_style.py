@@ -8,13 +8,11 @@ files that are not all in capitals. So the whole file is observed before any cue
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import resources
 
-from folioreel.ingest.subtitles.cues import Cue
+from folioreel.ingest.subtitles.cues import ENGLISH, Cue
 
 BRACKETS = re.compile(r"\[[^\[\]]*\]|［[^［］]*］|【[^【】]*】")
 PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
@@ -30,12 +28,8 @@ _FULL_STOP = re.compile(r"[.…。।][\"”’')]*$")
 # Longer capitalised phrases before a colon are headlines, not names.
 _MOST_NAME_WORDS = 4
 
-_ENGLISH = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(
-        resources.files(__package__).joinpath("english.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_LISTS = ("said_before_colon", "function_words", "titles", "roles", "name_particles")
+_ENGLISH = {name: frozenset(ENGLISH[name].split()) for name in _LISTS}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,23 +21,9 @@ from folioreel.ingest.source import (
     describe_video,
     open_source,
 )
+from folioreel.ingest.subtitles import pysubs2_formats as events
+from folioreel.ingest.subtitles import subrip, ttml_sami
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
-from folioreel.ingest.subtitles.pysubs2_formats import (
-    DIALOGUE_LINE,
-    MICRODVD_LINE,
-    MPL2_LINE,
-    TMP_LINE,
-    json_kind,
-    parse_json,
-    parse_json3,
-    parse_microdvd,
-    parse_mpl2,
-    parse_substation,
-    parse_tmp,
-    parse_whisper,
-)
-from folioreel.ingest.subtitles.subrip import TIMING, parse_subrip, parse_webvtt
-from folioreel.ingest.subtitles.ttml_sami import parse_sami, parse_ttml
 
 _SUFFIXES = (
     ".ass .dfxp .idx .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt .xml"
@@ -74,25 +60,29 @@ def _search(pattern: str, flags: int = 0, size: int | None = 4096) -> Callable[[
 
 
 def _is_json(kind: str) -> Callable[[str], bool]:
-    return lambda text: json_kind(text) == kind
+    return lambda text: events.json_kind(text) == kind
 
 
 FORMATS: dict[str, SubtitleFormat] = {
-    "vtt": SubtitleFormat(parse=_plain(parse_webvtt), matches=_search(r"\AWEBVTT")),
+    "vtt": SubtitleFormat(parse=_plain(subrip.parse_webvtt), matches=_search(r"\AWEBVTT")),
     "ass": SubtitleFormat(
-        parse=parse_substation,
+        parse=events.parse_substation,
         matches=_search(r"^\[Script Info\]|^\[V4\+? Styles\]", re.MULTILINE | re.IGNORECASE, None),
-        line=DIALOGUE_LINE,
+        line=events.DIALOGUE_LINE,
     ),
-    "ttml": SubtitleFormat(parse=_plain(parse_ttml), matches=_search(r"<(?:\w+:)?tt[\s>]")),
-    "sami": SubtitleFormat(parse=_plain(parse_sami), matches=_search(r"(?i)<sami\b|<sync\b")),
-    "whisper": SubtitleFormat(parse=_plain(parse_whisper), matches=_is_json("whisper")),
-    "json3": SubtitleFormat(parse=_plain(parse_json3), matches=_is_json("json3")),
-    "json": SubtitleFormat(parse=_plain(parse_json), matches=_is_json("json")),
-    "srt": SubtitleFormat(parse=_plain(parse_subrip), line=TIMING),
-    "microdvd": SubtitleFormat(parse=parse_microdvd, line=MICRODVD_LINE),
-    "mpl2": SubtitleFormat(parse=_plain(parse_mpl2), line=MPL2_LINE),
-    "tmp": SubtitleFormat(parse=_plain(parse_tmp), line=TMP_LINE),
+    "ttml": SubtitleFormat(
+        parse=_plain(ttml_sami.parse_ttml), matches=_search(r"<(?:\w+:)?tt[\s>]")
+    ),
+    "sami": SubtitleFormat(
+        parse=_plain(ttml_sami.parse_sami), matches=_search(r"(?i)<sami\b|<sync\b")
+    ),
+    "whisper": SubtitleFormat(parse=_plain(events.parse_whisper), matches=_is_json("whisper")),
+    "json3": SubtitleFormat(parse=_plain(events.parse_json3), matches=_is_json("json3")),
+    "json": SubtitleFormat(parse=_plain(events.parse_json), matches=_is_json("json")),
+    "srt": SubtitleFormat(parse=_plain(subrip.parse_subrip), line=subrip.TIMING),
+    "microdvd": SubtitleFormat(parse=events.parse_microdvd, line=events.MICRODVD_LINE),
+    "mpl2": SubtitleFormat(parse=_plain(events.parse_mpl2), line=events.MPL2_LINE),
+    "tmp": SubtitleFormat(parse=_plain(events.parse_tmp), line=events.TMP_LINE),
 }
 """Formats by name. Headers are tried in this order; then the lines vote."""
 

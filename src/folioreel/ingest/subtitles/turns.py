@@ -23,15 +23,19 @@ from folioreel.ingest.subtitles.file_style import (
 _DASHES = "-–—―‐‑−•"
 _DASH = re.compile(rf"^[{_DASHES}]+\s*")
 _ARROWS = re.compile(r"^>+\s*")
+# Marks of a second speaker inside a line. A dash or a name counts only after the end of a sentence
+# and before a capital; 25 letters are enough for `WOMAN ON LOUDSPEAKER`.
 _INNER_ARROWS = re.compile(r"(?<=\S)\s*(?=>{2,}\s*\S)")
 _INNER_DASH = re.compile(rf"(?<=[.?!…\"”’)♪])\s+(?=[{_DASHES}]\s?[\"“‘'¿¡A-ZÀ-ÞА-Я(\[♪])")
 _INNER_LABEL = re.compile(r"(?<=[.?!…\"”)])\s+(?=[A-Z][A-Z .'’-]{1,24}:\s)")
 # A bracket that is never closed removes its own sentence, but not the speech after it.
 _OPEN_BRACKET = re.compile(r"[\[［【](?:[^.?!\]］】]*[.?!]+(?=\s)|[^\]］】]*$)")
 _CLOSE_BRACKET = re.compile(r"^[^\[［【]*[\]］】]")
+# `*coughs*`, but not a whole paragraph that happens to begin and end with an asterisk.
 _STARRED = re.compile(r"^\*+[^*]{1,60}\*+$|^~[^~]*~$")
 _NOTE_SIGNS = "♪♫♬♩"
 _SUNG = re.compile(rf"[{_NOTE_SIGNS}][^{_NOTE_SIGNS}]*[{_NOTE_SIGNS}]+")
+# British subtitles mark songs with `#`; `#1` and `C#` are speech.
 _HASH_SONG = re.compile(r"^#(?:\s.*|[^#]*#)$|^[^#]*\s#$", re.DOTALL)
 _SPACED_DOTS = re.compile(r"\s*\.(?:\s*\.){2,}|\s+\.\.(?=\s|$)")
 _SECOND_STOP = re.compile(r"(?<=[.?!])\s+\.(?=\s|$)")  # `Yes. .`, where a note stood between

