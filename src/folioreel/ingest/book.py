@@ -10,7 +10,7 @@ from pathlib import Path
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_matter
-from folioreel.ingest.books.titles import heading_level, is_numbered
+from folioreel.ingest.books.titles import is_numbered, is_part
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.text import split_sentences
@@ -186,7 +186,7 @@ def _open_chapter(openings: list[tuple[str, int]], text: str, first: int) -> Non
     if openings and openings[-1][1] == first:
         before = openings.pop()[0]
         # What stands above a number is a part, or a stray line of the title page.
-        joins = heading_level(before) == 1 if is_numbered(text) else before.lower() != text.lower()
+        joins = is_part(before) if is_numbered(text) else before.lower() != text.lower()
         text = f"{before.rstrip(' .:')}: {text}" if joins else text
     openings.append((text, first))
 

@@ -1,4 +1,4 @@
-"""The blocks that every book reader yields, and the last steps on the way to them."""
+"""The blocks that every book reader yields, and the steps that settle their headings and places."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from folioreel.ingest.books.titles import heading_level, is_numbered, is_strong_heading
+from folioreel.ingest.books.titles import (
+    HEADING_CHARACTERS,
+    is_numbered,
+    is_strong_heading,
+    matter_kind,
+)
 from folioreel.ingest.books.trees import clean_text
 
 BlockKind = Literal["heading", "paragraph", "verse", "break"]
@@ -16,8 +21,13 @@ BlockKind = Literal["heading", "paragraph", "verse", "break"]
 _BARE_NUMBER = re.compile(r"^(?:\d+|[IVXLC]+)$")
 _NUMBER_LINE = re.compile(r"^[\[(]?(\d{1,3}|[IVXLC]{1,8})[\])]?\.?$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-_LOWEST_RANK = 7
-"""Below `h6`: the rank of numbers that were paragraphs in the file."""
+_NOT_WORD = re.compile(r"[\W_]+")
+_FILLER_LABEL = re.compile(
+    r"^(?:start|begin(?: reading)?|start reading|text|body|untitled|unknown|"
+    r"section[-_ ]?\d+|(?:index|part|split|file)[-_ ]?\d{3,}|.*\.x?html?)$",
+    re.IGNORECASE,
+)
+"""What programs put into a table of contents when they know no title."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +40,16 @@ class Block:
     kind: BlockKind
     text: str
     """Its text, on one line, with single spaces."""
-    level: int = 1
-    """Of a heading: 1 for a part or chapter, 2 for what stands below it."""
     guessed: bool = False
     """Of a heading: told by how it stands (capitals, blank lines), not by markup or its words."""
     lines: tuple[tuple[int, int], ...] = ()
     """(offset in `text`, line number from 1) for each line of the file that the block spans."""
     in_body: bool = False
     """Of a heading: the file says that it belongs to the story itself (EPUB's `bodymatter`)."""
+    ids: tuple[str, ...] = ()
+    """The anchors in it, to which a table of contents may point."""
+    linked: int = 0
+    """How many of its characters are links inside the book."""
     href: str | None = None
     """The document inside the book: a spine item, a PDF page (`#page=3`)."""
     offset: int = 0
@@ -56,22 +68,30 @@ class Manuscript:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
-    """A block before its heading level and its place are known."""
+class Document:
+    """One of the documents that an EPUB consists of."""
 
-    kind: BlockKind
-    text: str
-    rank: int = 0
-    """Of a heading: how deep the file puts it (`h1` is 1); only the order counts."""
-    in_body: bool = False
-    """As in `Block`."""
-    ids: tuple[str, ...] = ()
-    """The anchors in it, to which a table of contents may point."""
-    linked: int = 0
-    """How many of its characters are links inside the book."""
-    lines: tuple[tuple[int, int], ...] = ()
-    """As in `Block`."""
-    href: str | None = None
+    href: str
+    blocks: tuple[Block, ...]
+    labels: tuple[str, ...]
+    """What the table of contents calls it and its parts."""
+    types: frozenset[str]
+    """What the guide and the landmarks call it."""
+
+    @property
+    def words(self) -> int:
+        """How many words its blocks have."""
+        return sum(len(block.text.split()) for block in self.blocks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TocEntry:
+    """A line of the table of contents."""
+
+    label: str
+    href: str
+    """Where it points: a document, or a PDF page (`#page=3`)."""
+    fragment: str = ""
 
 
 def heading_text(lines: Iterable[str]) -> str:
@@ -82,37 +102,36 @@ def heading_text(lines: Iterable[str]) -> str:
     return " ".join(cleaned)
 
 
-def promote_headings(pieces: list[Piece]) -> list[Piece]:
+def promote_headings(blocks: list[Block]) -> list[Block]:
     """In a document without headings, a paragraph that says `CHAPTER IV` is one."""
-    if any(piece.kind == "heading" for piece in pieces):
-        return pieces
+    if any(block.kind == "heading" for block in blocks):
+        return blocks
     return [
-        replace(piece, kind="heading", rank=2)
-        if piece.kind == "paragraph" and is_strong_heading(piece.text)
-        else piece
-        for piece in pieces
+        replace(block, kind="heading")
+        if block.kind == "paragraph" and is_strong_heading(block.text)
+        else block
+        for block in blocks
     ]
 
 
-def promote_numbers(pieces: list[Piece]) -> list[Piece]:
+def _promote_numbers(blocks: list[Block]) -> list[Block]:
     """In a book without numbered headings, turn paragraphs that count I, II, III … into some."""
-    numbered = sum(piece.kind == "heading" and is_numbered(piece.text) for piece in pieces)
+    numbered = sum(block.kind == "heading" and is_numbered(block.text) for block in blocks)
     if numbered > 1:  # one may be an "EPILOGUE"
-        return pieces
+        return blocks
     found: list[int] = []
     last = 0
-    for k, piece in enumerate(pieces):
-        match = _NUMBER_LINE.match(piece.text) if piece.kind == "paragraph" else None
+    for k, block in enumerate(blocks):
+        match = _NUMBER_LINE.match(block.text) if block.kind == "paragraph" else None
         # They may begin at II: the first chapter is sometimes headed by the book's title alone.
         value = numeral_value(match.group(1)) if match else 0
         if value == last + 1 or (value == 2 and not found):
             found.append(k)
             last = value
     if len(found) < 3:  # two may be a numbered list, or the sections of one chapter
-        return pieces
+        return blocks
     return [
-        replace(piece, kind="heading", rank=_LOWEST_RANK) if k in found else piece
-        for k, piece in enumerate(pieces)
+        replace(block, kind="heading") if k in found else block for k, block in enumerate(blocks)
     ]
 
 
@@ -125,82 +144,139 @@ def numeral_value(numeral: str) -> int:
     return sum(-value if value < after else value for value, after in pairs)
 
 
-def arrange(pieces: Sequence[Piece]) -> tuple[Block, ...]:
-    """Blocks with settled heading levels, and each with its place in its document."""
-    pieces = drop_idle_breaks(promote_numbers(list(pieces)))
-    levels = settle_levels(pieces)
-    blocks, ends = [], Counter[str | None]()
-    for piece in pieces:
-        offset = ends[piece.href]
-        level = levels[piece.rank] if piece.kind == "heading" else 1
-        blocks.append(
-            Block(
-                kind=piece.kind,
-                text=piece.text,
-                level=level,
-                in_body=piece.in_body,
-                href=piece.href,
-                offset=offset,
-            )
-        )
-        ends[piece.href] = offset + len(piece.text) + 1  # the newline that joins blocks
-    return tuple(blocks)
+def arrange(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """The finished blocks: numbers promoted, idle breaks gone, each with its place."""
+    placed, ends = [], Counter[str | None]()
+    for block in _drop_idle_breaks(_promote_numbers(list(blocks))):
+        placed.append(replace(block, offset=ends[block.href]))
+        ends[block.href] += len(block.text) + 1  # the newline that joins blocks
+    return tuple(placed)
 
 
-def drop_idle_breaks(pieces: Iterable[Piece]) -> list[Piece]:
+def _drop_idle_breaks(blocks: Iterable[Block]) -> list[Block]:
     """Leave out breaks that separate nothing: doubled, beside a heading, first or last."""
-    kept: list[Piece] = []
-    for piece in pieces:
-        if piece.kind == "break" and (not kept or kept[-1].kind in ("break", "heading")):
+    kept: list[Block] = []
+    for block in blocks:
+        if block.kind == "break" and (not kept or kept[-1].kind in ("break", "heading")):
             continue
-        if piece.kind == "heading" and kept and kept[-1].kind == "break":
+        if block.kind == "heading" and kept and kept[-1].kind == "break":
             kept.pop()
-        kept.append(piece)
+        kept.append(block)
     if kept and kept[-1].kind == "break":
         kept.pop()
     return kept
 
 
-def settle_levels(pieces: Iterable[Piece]) -> dict[int, int]:
-    """Rank in the file → level: 1 down to the chapters' own rank, 2 and on for what is below.
-
-    Files differ in which rank their chapters have: `h1` by pandoc, `h2` or `h3` by others.
-    """
-    texts: dict[int, list[str]] = {}
-    for piece in pieces:
-        if piece.kind == "heading":
-            texts.setdefault(piece.rank, []).append(piece.text)
-    ranks = sorted(texts)
-    chapter = _chapter_rank(texts, ranks)
-    below = [rank for rank in ranks if rank > chapter]
-    return {rank: 1 if rank <= chapter else 2 + below.index(rank) for rank in ranks}
-
-
-def _chapter_rank(texts: dict[int, list[str]], ranks: list[int]) -> int:
-    """The rank that says `CHAPTER`, or else the one that has numbers, or else the first in use."""
-    for is_chapter in (is_strong_heading, is_numbered):
-        for rank in ranks:
-            # "PART ONE" stands above the chapters. A third is enough, because numbers may have
-            # their title in a heading of its own, and a book has a preface and other headings.
-            chapters = [t for t in texts[rank] if is_chapter(t) and heading_level(t) > 1]
-            if len(chapters) >= 2 and len(chapters) >= len(texts[rank]) / 3:
-                return rank
-    # A rank with one heading is probably the book's title, with two perhaps title and subtitle.
-    for least in (3, 2, 1):
-        for rank in ranks:
-            if len(texts[rank]) >= least:
-                return rank
-    return 0
-
-
-def drop_pieces(pieces: list[Piece], gone: set[int]) -> list[Piece]:
-    """Leave out pieces by index; their anchors move on to what follows."""
-    kept: list[Piece] = []
+def drop_blocks(blocks: list[Block], gone: set[int]) -> list[Block]:
+    """Leave out blocks by index; their anchors move on to what follows."""
+    kept: list[Block] = []
     waiting: tuple[str, ...] = ()
-    for k, piece in enumerate(pieces):
+    for k, block in enumerate(blocks):
         if k in gone:
-            waiting += piece.ids
+            waiting += block.ids
         else:
-            kept.append(replace(piece, ids=waiting + piece.ids) if waiting else piece)
+            kept.append(replace(block, ids=waiting + block.ids) if waiting else block)
             waiting = ()
     return kept
+
+
+def head_documents(documents: Iterable[Document], toc: Sequence[TocEntry]) -> list[Document]:
+    """Documents in which each entry of the contents has a heading where it points."""
+    return [
+        replace(
+            document,
+            blocks=_headed(document.blocks, [e for e in toc if e.href == document.href]),
+        )
+        for document in documents
+    ]
+
+
+def _headed(blocks: tuple[Block, ...], entries: Sequence[TocEntry]) -> tuple[Block, ...]:
+    anchors = {name: k for k in reversed(range(len(blocks))) for name in blocks[k].ids}
+    promoted: set[int] = set()
+    inserted: dict[int, list[Block]] = {}
+    for entry in entries:
+        # If there is one entry only, it means the document even if its anchor is lost.
+        whole = not entry.fragment or len(entries) == 1
+        index = anchors.get(entry.fragment, 0 if whole else None)
+        if index is None or not blocks or not entry.label:
+            continue
+        if _has_heading(blocks, index, entry.label):
+            continue
+        spelt = _spelt(blocks, index, entry.label)
+        promoted.update(spelt)
+        if not spelt and _is_title(entry.label, blocks[index].text):
+            inserted.setdefault(index, []).append(Block(kind="heading", text=entry.label))
+    result: list[Block] = []
+    for k, block in enumerate(blocks):
+        result += inserted.get(k, [])
+        result.append(replace(block, kind="heading") if k in promoted else block)
+    return tuple(result)
+
+
+def _has_heading(blocks: Sequence[Block], index: int, label: str) -> bool:
+    """Whether there is a heading at a place, or one with the label's words right beside it."""
+    # Anchors stand a little above or below their heading: in an ornament, a number, a motto.
+    return blocks[index].kind == "heading" or any(
+        block.kind == "heading" and _alike(block.text, label)
+        for block in (*blocks[max(index - 1, 0) : index], *blocks[index + 1 : index + 3])
+    )
+
+
+def _spelt(blocks: Sequence[Block], index: int, label: str) -> range:
+    """The short paragraphs, up to three, that together say just what the label says."""
+    wanted, said = _folded(label), ""
+    for k in range(index, min(index + 3, len(blocks))):
+        said += _folded(blocks[k].text)
+        if len(blocks[k].text) > HEADING_CHARACTERS or not wanted.startswith(said):
+            break
+        if said == wanted:
+            return range(index, k + 1)
+    return range(0)
+
+
+def _is_title(label: str, text: str) -> bool:
+    """Whether a label is a title, rather than a tool's filler or the first words of the text."""
+    if _is_matter_label(label) or _FILLER_LABEL.match(label):
+        return False
+    # A bare number is a title even if the text opens with it.
+    return not _folded(text).startswith(_folded(label)) or len(_folded(label)) < 3
+
+
+def _alike(heading: str, label: str) -> bool:
+    a, b = _folded(heading), _folded(label)
+    return bool(a and b) and (a in b or b in a)
+
+
+def _folded(text: str) -> str:
+    return _NOT_WORD.sub("", text).casefold()
+
+
+def head_pages(blocks: Sequence[Block], outline: Sequence[TocEntry]) -> list[Block]:
+    """Pieces of a PDF in which each bookmark has a heading on its page."""
+    result = list(blocks)
+    for entry in outline:
+        wanted, page = _folded(entry.label), _page(entry.href)
+        place = [k for k, block in enumerate(result) if _page(block.href) >= page]
+        if not wanted or not place or _is_matter_label(entry.label):
+            continue
+        on_page = [k for k in place if _page(result[k].href) == page]
+        said = [k for k in on_page if _folded(result[k].text) == wanted]
+        if said:
+            result[said[0]] = replace(result[said[0]], kind="heading")
+        elif not any(
+            result[k].kind == "heading" and _alike(result[k].text, entry.label) for k in on_page
+        ):
+            # Some files draw a title as a picture, or tell it by the bookmark alone.
+            heading = Block(kind="heading", text=entry.label, href=entry.href)
+            result.insert(place[0], heading)
+    return result
+
+
+def _page(href: str | None) -> int:
+    return int((href or "#page=1").rpartition("=")[2])
+
+
+def _is_matter_label(label: str) -> bool:
+    """Whether no heading is needed: what the label names is left out, if not for its heading."""
+    return matter_kind(label) not in (None, "preface", "introduction")

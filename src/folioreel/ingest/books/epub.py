@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.blocks import Manuscript, Piece, arrange
-from folioreel.ingest.books.html import pieces_of
+from folioreel.ingest.books.blocks import (
+    Block,
+    Document,
+    Manuscript,
+    TocEntry,
+    arrange,
+    head_documents,
+)
+from folioreel.ingest.books.html import blocks_of
 from folioreel.ingest.books.matter import story_documents
-from folioreel.ingest.books.toc import Document, TocEntry, head_documents
 from folioreel.ingest.books.trees import (
     Element,
     clean_text,
@@ -88,14 +94,14 @@ def read_epub(file: SourceFile) -> Manuscript:
     story, left_out = story_documents(documents)
     if left_out:
         notes.append(f"Skipped documents that are not part of the story: {', '.join(left_out)}")
-    pieces = [
-        replace(piece, href=document.href)
+    blocks = [
+        replace(block, href=document.href)
         for document in head_documents(story, package.toc)
-        for piece in document.pieces
+        for block in document.blocks
     ]
     return Manuscript(
         title=package.title or path.stem,
-        blocks=arrange(pieces),
+        blocks=arrange(blocks),
         language=package.language,
         notes=tuple(notes),
     )
@@ -115,7 +121,7 @@ def _read_documents(archive: Archive, package: Package, notes: list[str]) -> lis
         documents.append(
             Document(
                 href=href,
-                pieces=tuple(_read_pieces(archive, href, notes)),
+                blocks=tuple(_read_blocks(archive, href, notes)),
                 labels=labels,
                 types=package.types.get(href, frozenset()),
             )
@@ -123,15 +129,15 @@ def _read_documents(archive: Archive, package: Package, notes: list[str]) -> lis
     return documents
 
 
-def _read_pieces(archive: Archive, href: str, notes: list[str]) -> list[Piece]:
-    """The pieces of one document; one that is no text is passed over with a note."""
+def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:
+    """The blocks of one document; one that is no text is passed over with a note."""
     data = archive.read(href)
     try:
         tree = parse_html(decode_markup(data, archive.path)) if data else None
     except InputError:
         notes.append(f"is no text, and passed over: {href}")
         return []
-    return pieces_of(tree) if tree is not None else []
+    return blocks_of(tree) if tree is not None else []
 
 
 def _refuse_pictures(documents: list[Document], package: Package, path: Path) -> None:
@@ -194,7 +200,7 @@ def read_package(archive: Archive) -> Package:
         language=next(_texts(tree, "language"), None),
         spine=spine,
         toc=toc,
-        types=_guide_types(tree, base) | _landmark_types(nav_tree, nav or ""),
+        types=_document_types((*_guide_links(tree, base), *_landmark_links(nav_tree, nav or ""))),
         nav=nav,
         pictures=sum(item.media_type.startswith("image/") for item in items.values()),
         notes=notes,
@@ -283,8 +289,7 @@ def _nav_entries(tree: Element | None, nav: str) -> Iterator[TocEntry]:
     ]
     for link in tocs[0].iter() if tocs else ():
         if tag_of(link) == "a" and link.get("href"):
-            depth = sum(tag_of(node) == "ol" for node in link.iterancestors())
-            yield _entry("".join(link.itertext()), nav, link.get("href") or "", max(depth, 1))
+            yield _entry("".join(link.itertext()), nav, link.get("href") or "")
 
 
 def _ncx_entries(archive: Archive, tree: Element, items: dict[str, _Item]) -> Iterator[TocEntry]:
@@ -300,34 +305,36 @@ def _ncx_entries(archive: Archive, tree: Element, items: dict[str, _Item]) -> It
             labels = (node for child in point if tag_of(child) == "navlabel" for node in child)
             sources = (child.get("src") for child in point if tag_of(child) == "content")
             label = next(("".join(node.itertext()) for node in labels), "")
-            depth = sum(tag_of(node) == "navpoint" for node in point.iterancestors()) + 1
-            yield _entry(label, ncx.href, next(sources, None) or "", depth)
+            yield _entry(label, ncx.href, next(sources, None) or "")
 
 
-def _entry(label: str, origin: str, reference: str, depth: int) -> TocEntry:
+def _entry(label: str, origin: str, reference: str) -> TocEntry:
     href, fragment = resolve(posixpath.dirname(origin), reference)
-    return TocEntry(label=clean_text(label), href=href or origin, fragment=fragment, depth=depth)
+    return TocEntry(label=clean_text(label), href=href or origin, fragment=fragment)
 
 
-def _guide_types(tree: Element, base: str) -> dict[str, frozenset[str]]:
-    """EPUB 2: what the guide calls whole documents."""
+def _document_types(links: Iterable[tuple[str, str, Iterable[str]]]) -> dict[str, frozenset[str]]:
+    """What links (base, reference, types) call whole documents; parts of documents do not count."""
     types: dict[str, frozenset[str]] = {}
-    for node in tree.iter():
-        if tag_of(node) == "reference" and node.get("href"):
-            href, fragment = resolve(base, node.get("href") or "")
-            if not fragment:
-                kind = (node.get("type") or "").lower().replace("title-page", "titlepage")
-                types[href] = types.get(href, frozenset()) | {kind}
+    for base, reference, kinds in links:
+        href, fragment = resolve(base, reference)
+        if href and not fragment:
+            types[href] = types.get(href, frozenset()).union(kinds)
     return types
 
 
-def _landmark_types(tree: Element | None, nav: str) -> dict[str, frozenset[str]]:
-    """EPUB 3: what the landmarks call whole documents."""
-    types: dict[str, frozenset[str]] = {}
+def _guide_links(tree: Element, base: str) -> Iterator[tuple[str, str, Iterable[str]]]:
+    """EPUB 2: the guide."""
+    for node in tree.iter():
+        if tag_of(node) == "reference":
+            kind = (node.get("type") or "").lower().replace("title-page", "titlepage")
+            yield base, node.get("href") or "", (kind,)
+
+
+def _landmark_links(tree: Element | None, nav: str) -> Iterator[tuple[str, str, Iterable[str]]]:
+    """EPUB 3: the landmarks."""
     for node in tree.iter() if tree is not None else ():
         if tag_of(node) == "nav" and "landmarks" in types_of(node):
             for link in node.iter():
-                href, fragment = resolve(posixpath.dirname(nav), link.get("href") or "")
-                if tag_of(link) == "a" and href and not fragment:
-                    types[href] = types.get(href, frozenset()) | types_of(link)
-    return types
+                if tag_of(link) == "a":
+                    yield posixpath.dirname(nav), link.get("href") or "", types_of(link)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from folioreel.errors import InputError
 from folioreel.ingest.books.blocks import (
+    Block,
     Manuscript,
-    Piece,
     arrange,
     heading_text,
     promote_headings,
@@ -45,18 +45,18 @@ def read_fb2(file: SourceFile) -> Manuscript:
     bodies = [node for node in tree if tag_of(node) == "body"]
     notes = [b for b in bodies[1:] if _NOTES_BODY.search(b.get("name") or "")]
     note_ids = {f"#{node.get('id')}" for body in notes for node in body.iter() if node.get("id")}
-    pieces = [
-        replace(piece, href=path.name)
+    blocks = [
+        replace(block, href=path.name)
         for body in bodies
         if body not in notes
-        for piece in _section_pieces(body, 1, note_ids)
+        for block in _section_blocks(body, note_ids)
     ]
-    pieces = promote_headings(pieces)
-    if not any(piece.kind != "break" for piece in pieces):
+    blocks = promote_headings(blocks)
+    if not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; was it exported without its content?", path)
     return Manuscript(
         title=_field(tree, "book-title") or path.stem,
-        blocks=arrange(pieces),
+        blocks=arrange(blocks),
         language=_field(tree, "lang"),
         notes=note_truncation(data, b"</fictionbook>"),
     )
@@ -82,59 +82,59 @@ def _field(tree: Element, name: str) -> str | None:
     return None
 
 
-def _section_pieces(section: Element, rank: int, note_ids: set[str]) -> Iterator[Piece]:
-    """The pieces of a body or a section, with those of the sections in it one rank below."""
+def _section_blocks(section: Element, note_ids: set[str]) -> Iterator[Block]:
+    """The blocks of a body or a section, with those of the sections in it."""
     for node in section:
         tag = tag_of(node)
         if tag == "section":
-            yield from _section_pieces(node, rank + 1, note_ids)
+            yield from _section_blocks(node, note_ids)
         elif tag in ("title", "subtitle"):
-            yield from _heading(node, rank + (tag == "subtitle"), note_ids)
+            yield from _heading(node, note_ids)
         elif tag == "empty-line":
-            yield Piece(kind="break", text="")
+            yield Block(kind="break", text="")
         elif tag == "stanza":
             yield from _verse(node, note_ids)
         elif tag == "tr":
             yield from _paragraph(" ".join(_line_texts(node, note_ids)))
         elif tag in _CONTAINERS:
-            yield from _container_pieces(node, rank, note_ids)
+            yield from _container_blocks(node, note_ids)
         elif tag in _LINES:
             text = _inline_text(node, note_ids)
             # Converters that know no titles leave a chapter's number in bold.
             if is_all_bold(node) and is_numbered(clean_text(text)):
-                yield Piece(kind="heading", text=clean_text(text), rank=rank + 1)
+                yield Block(kind="heading", text=clean_text(text))
             else:
                 yield from _paragraph(text)
 
 
-def _container_pieces(node: Element, rank: int, note_ids: set[str]) -> Iterator[Piece]:
+def _container_blocks(node: Element, note_ids: set[str]) -> Iterator[Block]:
     """What is quoted: a title inside it heads no chapter."""
-    for piece in _section_pieces(node, rank, note_ids):
-        if piece.kind == "heading":
-            yield Piece(kind="verse" if tag_of(node) == "poem" else "paragraph", text=piece.text)
+    for block in _section_blocks(node, note_ids):
+        if block.kind == "heading":
+            yield Block(kind="verse" if tag_of(node) == "poem" else "paragraph", text=block.text)
         else:
-            yield piece
+            yield block
 
 
-def _heading(node: Element, rank: int, note_ids: set[str]) -> Iterator[Piece]:
+def _heading(node: Element, note_ids: set[str]) -> Iterator[Block]:
     lines = list(_line_texts(node, note_ids)) or [_inline_text(node, note_ids)]
     text = heading_text(lines)
     if is_break(text):
-        yield Piece(kind="break", text=text)
+        yield Block(kind="break", text=text)
     elif text:
-        yield Piece(kind="heading", text=text, rank=rank)
+        yield Block(kind="heading", text=text)
 
 
-def _verse(stanza: Element, note_ids: set[str]) -> Iterator[Piece]:
+def _verse(stanza: Element, note_ids: set[str]) -> Iterator[Block]:
     text = clean_text(" ".join(_line_texts(stanza, note_ids)))
     if text:
-        yield Piece(kind="verse", text=text)
+        yield Block(kind="verse", text=text)
 
 
-def _paragraph(text: str) -> Iterator[Piece]:
+def _paragraph(text: str) -> Iterator[Block]:
     text = clean_text(text)
     if text:
-        yield Piece(kind="break" if is_break(text) else "paragraph", text=text)
+        yield Block(kind="break" if is_break(text) else "paragraph", text=text)
 
 
 def _line_texts(node: Element, note_ids: set[str]) -> Iterator[str]:

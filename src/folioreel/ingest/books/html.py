@@ -11,9 +11,9 @@ from lxml import etree
 
 from folioreel.errors import InputError
 from folioreel.ingest.books.blocks import (
+    Block,
     BlockKind,
     Manuscript,
-    Piece,
     arrange,
     heading_text,
     promote_headings,
@@ -21,7 +21,7 @@ from folioreel.ingest.books.blocks import (
 from folioreel.ingest.books.html_elements import (
     BLOCK_TAGS,
     drop_cap,
-    heading_rank,
+    is_heading,
     is_stanza,
     is_verse,
     omission,
@@ -65,7 +65,6 @@ class _Mode:
 
     element: Element
     kind: BlockKind | Literal["pre"]
-    rank: int = 0
     in_body: bool = False
     """Of a heading: inside an element that is marked as `bodymatter`."""
 
@@ -78,12 +77,12 @@ def read_html(file: SourceFile) -> Manuscript:
     """
     data, path = file.data, file.path
     tree = parse_html(decode_markup(data, path))
-    pieces = pieces_of(tree) if tree is not None else []
-    if tree is None or not any(piece.kind != "break" for piece in pieces):
+    blocks = blocks_of(tree) if tree is not None else []
+    if tree is None or not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the book, or only a page that links to it?", path)
     return Manuscript(
-        title=document_title(tree) or _first_heading(pieces) or path.stem,
-        blocks=arrange([replace(piece, href=path.name) for piece in pieces]),
+        title=document_title(tree) or _first_heading(blocks) or path.stem,
+        blocks=arrange([replace(block, href=path.name) for block in blocks]),
         language=document_language(tree),
         notes=note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else (),
     )
@@ -107,25 +106,25 @@ def document_language(tree: Element) -> str | None:
     return language.strip() or None if language else None
 
 
-def _first_heading(pieces: list[Piece]) -> str | None:
-    return next((piece.text for piece in pieces if piece.kind == "heading"), None)
+def _first_heading(blocks: list[Block]) -> str | None:
+    return next((block.text for block in blocks if block.kind == "heading"), None)
 
 
-def pieces_of(tree: Element) -> list[Piece]:
-    """The pieces of a document, without notes, page numbers, pictures and matter."""
+def blocks_of(tree: Element) -> list[Block]:
+    """The blocks of a document, without notes, page numbers, pictures and matter."""
     return promote_headings(drop_link_lists(_Gatherer().gather(tree)))
 
 
 class _Gatherer:
-    """Walks a tree once, without recursion, and cuts its text into pieces."""
+    """Walks a tree once, without recursion, and cuts its text into blocks."""
 
     def __init__(self) -> None:
-        self._pieces: list[Piece] = []
+        self._blocks: list[Block] = []
         self._text: list[str] = []
         self._modes: list[_Mode] = []
         self._waiting: tuple[str, ...] = ()  # anchors whose text has not come yet
 
-    def gather(self, tree: Element) -> list[Piece]:
+    def gather(self, tree: Element) -> list[Block]:
         omitted: Element | None = None
         walk = etree.iterwalk(tree, events=("start", "end"))
         for event, element in walk:
@@ -138,10 +137,10 @@ class _Gatherer:
                 if element is not tree:
                     self._add(element.tail)
         self._flush()
-        if self._waiting and self._pieces:
-            last = self._pieces[-1]
-            self._pieces[-1] = replace(last, ids=last.ids + self._waiting)
-        return self._pieces
+        if self._waiting and self._blocks:
+            last = self._blocks[-1]
+            self._blocks[-1] = replace(last, ids=last.ids + self._waiting)
+        return self._blocks
 
     def _enter(self, element: Element) -> bool:
         """Open an element; True if it is left out."""
@@ -158,7 +157,7 @@ class _Gatherer:
             self._text.append("\n")
         elif tag == "hr":
             self._flush()
-            self._pieces.append(Piece(kind="break", text=""))
+            self._blocks.append(Block(kind="break", text=""))
         elif tag in ("td", "th"):
             self._text.append(" ")
         elif tag == "img":
@@ -184,11 +183,10 @@ class _Gatherer:
             self._flush()
         elif self._text:
             self._text.append("\n")
-        rank = heading_rank(element, tag)
-        if rank is not None:
+        if is_heading(element, tag):
             self._flush()
             in_body = any("bodymatter" in types_of(node) for node in element.iterancestors())
-            self._modes.append(_Mode(element=element, kind="heading", rank=rank, in_body=in_body))
+            self._modes.append(_Mode(element=element, kind="heading", in_body=in_body))
         elif tag == "pre":
             self._modes.append(_Mode(element=element, kind="pre"))
         elif mode != "verse" and is_verse(element, tag):
@@ -228,7 +226,7 @@ class _Gatherer:
             self._text.append("" if whole else f" {element.get('alt') or ''} ")
 
     def _flush(self) -> None:
-        """End the block: its text becomes pieces."""
+        """End the element: the text gathered so far becomes one or more blocks."""
         text = _EMPTY_BRACKETS.sub(r"\1\2", "".join(self._text))
         self._text.clear()
         if text:
@@ -257,14 +255,9 @@ class _Gatherer:
             self._waiting = ids
             return
         self._waiting = ()
-        if is_break(text):
-            piece = Piece(kind="break", text=text, ids=ids)
-        else:
-            piece = Piece(kind=kind, text=text, ids=ids, linked=linked)
-        if piece.kind == "heading":
-            mode = self._modes[-1]
-            piece = replace(piece, rank=mode.rank, in_body=mode.in_body)
-        self._pieces.append(piece)
+        kind = "break" if is_break(text) else kind
+        in_body = kind == "heading" and self._modes[-1].in_body
+        self._blocks.append(Block(kind=kind, text=text, in_body=in_body, ids=ids, linked=linked))
 
 
 def _is_inner_link(element: Element) -> bool:

@@ -241,39 +241,27 @@ def drop_cap(element: Element) -> str | None:
     return None
 
 
-def heading_rank(element: Element, tag: str) -> int | None:
-    """How deep a heading is (1 to 6), or None if the element is not a heading.
+def is_heading(element: Element, tag: str) -> bool:
+    """Whether an element is a heading.
 
     Besides `h1` to `h6`, a short block counts by its role, by its class, or if it is centred or
     bold and says what only a heading says (`CHAPTER IV`).
     """
-    if tag in _HEADING_TAGS:
-        return int(tag[1])
-    if "heading" in types_of(element):
-        level = element.get("aria-level") or "2"
-        return int(level) if level in "123456" else 2
-    if tag == "hgroup":
-        inner = (heading_rank(child, tag_of(child)) for child in element)
-        return min((rank for rank in inner if rank is not None), default=2)
+    if tag in _HEADING_TAGS or tag == "hgroup" or "heading" in types_of(element):
+        return True
     if tag not in ("p", "div", "center", "li", "dt"):
-        return None
+        return False
     text = short_text(element, HEADING_CHARACTERS, leaf=True)
     if not text:
-        return None
-    return _rank_by_class(classes_of(element), text) or _rank_by_look(element, text)
+        return False
+    # `<p class="chapter">` may be a whole short paragraph.
+    is_sentence = text[-1] in ".,;" and len(text.split()) > 8
+    if not is_sentence and any(_HEADING_CLASS.match(name) for name in classes_of(element)):
+        return True
+    return _looks_like_heading(element, text)
 
 
-def _rank_by_class(classes: list[str], text: str) -> int | None:
-    names = [name for name in classes if _HEADING_CLASS.match(name)]
-    if not names or (text[-1] in ".,;" and len(text.split()) > 8):
-        return None  # `<p class="chapter">` may be a whole short paragraph.
-    digits = [int(name[-1]) for name in names if name[-1] in "123456" and name[0] in "hm"]
-    if digits:
-        return digits[0]
-    return 1 if any(name.startswith(("part", "book")) for name in names) else 2
-
-
-def _rank_by_look(element: Element, text: str) -> int | None:
+def _looks_like_heading(element: Element, text: str) -> bool:
     centred = (
         (element.get("align") or "").lower() == "center"
         or tag_of(element) == "center"
@@ -282,8 +270,9 @@ def _rank_by_look(element: Element, text: str) -> int | None:
     )
     bold = is_all_bold(element)
     if (centred or bold) and is_strong_heading(text):
-        return 2
-    return 2 if centred and is_numbered(text) and (bold or not text.isdigit()) else None
+        return True
+    # A number in digits alone may be a page's, unless it is bold.
+    return centred and is_numbered(text) and (bold or not text.isdigit())
 
 
 def is_verse(element: Element, tag: str) -> bool:

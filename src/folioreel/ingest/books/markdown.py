@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, Piece, settle_levels
+from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.titles import is_break
 from folioreel.ingest.source import SourceFile
 
@@ -52,23 +52,13 @@ def read_markdown(file: SourceFile) -> Manuscript:
         InputError: The file is missing, empty, no text, or holds nothing to read.
     """
     fields, text = _front_matter(file.text)
-    pieces = list(_pieces(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
-    if not any(piece.kind != "break" for piece in pieces):
+    blocks = list(_blocks(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
+    if not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the right file?", file.path)
-    levels = settle_levels(pieces)
-    blocks = tuple(
-        Block(
-            kind=piece.kind,
-            text=piece.text,
-            level=levels[piece.rank] if piece.kind == "heading" else 1,
-            lines=piece.lines,
-        )
-        for piece in pieces
-    )
     first = next((block.text for block in blocks if block.kind == "heading"), None)
     return Manuscript(
         title=fields.get("title") or first or file.path.stem,
-        blocks=blocks,
+        blocks=tuple(blocks),
         language=fields.get("lang") or fields.get("language"),
     )
 
@@ -92,7 +82,7 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda match: "\n" * match.group().count("\n"), text)
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def _blocks(text: str) -> Iterator[Block]:
     parser = MarkdownIt("commonmark").enable("table")
     references: dict[str, object] = {}  # the targets of `[text][name]`, from anywhere in the file
     tokens = parser.parse(text, references)
@@ -102,7 +92,7 @@ def _pieces(text: str) -> Iterator[Piece]:
         if token.type == "tr_open":
             row = []
         elif token.type == "tr_close" and row is not None:
-            yield from _piece("paragraph", row)
+            yield from _block("paragraph", row)
             row = None
         elif token.type == "inline":
             lines = _inline_lines(parser, token, first, references)
@@ -110,16 +100,16 @@ def _pieces(text: str) -> Iterator[Piece]:
             if row is not None:
                 row += lines
             elif opening.type == "heading_open":
-                yield from _piece("heading", lines, int(opening.tag[1]))
+                yield from _block("heading", lines)
             else:
                 yield from _body(token, lines)
         elif token.type in ("fence", "code_block"):
             yield from _paragraphs(token.content, first + (token.type == "fence"))
         elif token.type == "html_block":
-            yield from _html_pieces(token.content, first)
+            yield from _html_blocks(token.content, first)
         elif token.type == "hr":
             rule = text.split("\n")[first - 1].strip(" \t>")
-            yield Piece(kind="break", text=" ".join(rule.split()), lines=((0, first),))
+            yield Block(kind="break", text=" ".join(rule.split()), lines=((0, first),))
 
 
 def _inline_lines(
@@ -157,18 +147,18 @@ def _stamped_lines(text: str, first: int) -> list[tuple[str, int]]:
     return list(zip(parts[::2], numbers, strict=True))
 
 
-def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Piece]:
+def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Block]:
     """A paragraph; or verse, if its lines are broken by hand, or set as pandoc's line block."""
     children = inline.children or []
     hard = sum(token.type == "hardbreak" for token in children)
     if len(lines) > 1 and all(text.strip().startswith("| ") for text, _ in lines):
-        yield from _piece("verse", [(text.strip()[2:], number) for text, number in lines])
+        yield from _block("verse", [(text.strip()[2:], number) for text, number in lines])
     elif (
         len(lines) >= 3 and hard == len(lines) - 1 and max(len(t) for t, _ in lines) <= _VERSE_LINE
     ):
-        yield from _piece("verse", lines)
+        yield from _block("verse", lines)
     else:
-        yield from _piece("paragraph", lines)
+        yield from _block("paragraph", lines)
 
 
 def _visible(tokens: Sequence[Token]) -> Iterator[str]:
@@ -193,7 +183,7 @@ def _visible(tokens: Sequence[Token]) -> Iterator[str]:
             yield "".join(match.group() for match in _STAMP.finditer(unquote(target)))
 
 
-def _piece(kind: BlockKind, lines: Sequence[tuple[str, int]], rank: int = 0) -> Iterator[Piece]:
+def _block(kind: BlockKind, lines: Sequence[tuple[str, int]]) -> Iterator[Block]:
     """One block of the lines that have text; each line's place in it."""
     text, places = "", []
     for raw, number in lines:
@@ -204,35 +194,33 @@ def _piece(kind: BlockKind, lines: Sequence[tuple[str, int]], rank: int = 0) -> 
         text += content
     if kind == "heading":
         text = _ATTRIBUTES.sub("", text)
-    if is_break(text):
-        yield Piece(kind="break", text=text, lines=tuple(places))
-    elif text:
-        yield Piece(kind=kind, text=text, lines=tuple(places), rank=rank)
+    if text:
+        yield Block(kind="break" if is_break(text) else kind, text=text, lines=tuple(places))
 
 
-def _paragraphs(content: str, first: int) -> Iterator[Piece]:
+def _paragraphs(content: str, first: int) -> Iterator[Block]:
     """Text as it stands: empty lines part it."""
     group: list[tuple[str, int]] = []
     for k, line in enumerate(content.split("\n")):
         if line.strip():
             group.append((line, first + k))
         elif group:
-            yield from _piece("paragraph", group)
+            yield from _block("paragraph", group)
             group = []
     if group:
-        yield from _piece("paragraph", group)
+        yield from _block("paragraph", group)
 
 
-def _html_pieces(content: str, first: int) -> Iterator[Piece]:
+def _html_blocks(content: str, first: int) -> Iterator[Block]:
     """A block of HTML: its text, line by line, without tags and comments."""
     content = _blanked(_UNREAD, _blanked(_COMMENT, content))
     if _RULE.match(content) and not _TAG.sub("", content).strip():
-        yield Piece(kind="break", text="", lines=((0, first),))
+        yield Block(kind="break", text="", lines=((0, first),))
         return
     heading = _HTML_HEADING.match(content)
     plain = html.unescape(_blanked(_TAG, content))
     if heading:
         lines = [(line, first + k) for k, line in enumerate(plain.rstrip("\n").split("\n"))]
-        yield from _piece("heading", lines, int(heading.group(1)))
+        yield from _block("heading", lines)
     else:
         yield from _paragraphs(plain, first)

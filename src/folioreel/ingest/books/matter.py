@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from folioreel.ingest.books.blocks import Block, Piece, drop_pieces
+from folioreel.ingest.books.blocks import Block, Document, drop_blocks
 from folioreel.ingest.books.titles import (
     ANY_LANGUAGE,
     MatterKind,
@@ -34,7 +34,6 @@ from folioreel.ingest.books.titles import (
     is_strong_heading,
     matter_kind,
 )
-from folioreel.ingest.books.toc import Document
 
 PAGE_CHARACTERS = 8000
 _PAGE_WORDS = 1500
@@ -104,7 +103,7 @@ def is_matter_type(types: frozenset[str], outer: frozenset[str], *, is_page: boo
 def story_documents(documents: Sequence[Document]) -> tuple[list[Document], list[str]]:
     """The documents that tell the story, and the names of those that do not."""
     total = sum(document.words for document in documents)
-    written = [document for document in documents if document.pieces]
+    written = [document for document in documents if document.blocks]
     story, names = [], []
     for document in written:
         small = document.words <= _LARGEST_SHARE * total or len(documents) == 1
@@ -122,7 +121,7 @@ def _is_matter_document(document: Document) -> bool:
         return all(_names_document(label, is_page=is_page) for label in document.labels)
     if document.types & (_PAGE_TYPES | _APPARATUS_TYPES) and is_page:
         return True
-    first = document.pieces[0]
+    first = document.blocks[0]
     if first.kind == "heading":
         if _names_document(first.text, is_page=is_page):
             return True
@@ -146,38 +145,38 @@ def _names_file(stem: str) -> bool:
     return name in _FILE_NAMES or _names_document(re.sub("[-_]", " ", name), is_page=True)
 
 
-def drop_link_lists(pieces: list[Piece]) -> list[Piece]:
+def drop_link_lists(blocks: list[Block]) -> list[Block]:
     """Leave out contents made of links, with their title, and titles of notes that are gone."""
     gone: set[int] = set()
-    entries = [_is_link_entry(piece) for piece in pieces]
+    entries = [_is_link_entry(block) for block in blocks]
     first = 0
-    while first < len(pieces):
-        last = _end_of_links(pieces, entries, first) if entries[first] else first
+    while first < len(blocks):
+        last = _end_of_links(blocks, entries, first) if entries[first] else first
         if sum(entries[first:last]) >= 3:  # two links may be a cross-reference
-            gone.update(range(first, last), _title_above(pieces, first))
+            gone.update(range(first, last), _title_above(blocks, first))
         first = max(last, first + 1)
-    kept = drop_pieces(pieces, gone)
-    return drop_pieces(kept, {k for k in range(len(kept)) if _is_empty_apparatus(kept, k)})
+    kept = drop_blocks(blocks, gone)
+    return drop_blocks(kept, {k for k in range(len(kept)) if _is_empty_apparatus(kept, k)})
 
 
-def _is_link_entry(piece: Piece) -> bool:
+def _is_link_entry(block: Block) -> bool:
     # A heading may link back to the contents without being an entry of them.
-    if piece.kind in ("break", "heading") or len(piece.text) > _ENTRY_CHARACTERS:
+    if block.kind in ("break", "heading") or len(block.text) > _ENTRY_CHARACTERS:
         return False
-    words = _NUMERAL.sub("", piece.text)
+    words = _NUMERAL.sub("", block.text)
     # Most of an entry is the link; the rest may be dots, a page number, an author.
-    return piece.linked > 0 and piece.linked >= 0.6 * max(len(words), 1)
+    return block.linked > 0 and block.linked >= 0.6 * max(len(words), 1)
 
 
-def _end_of_links(pieces: list[Piece], entries: list[bool], first: int) -> int:
+def _end_of_links(blocks: list[Block], entries: list[bool], first: int) -> int:
     """The end of a run of entries, in which single short lines ("PART ONE") may stand."""
     last = first
-    while last < len(pieces) and (
+    while last < len(blocks) and (
         entries[last]
         or (
-            pieces[last].kind != "heading"
-            and len(pieces[last].text) <= _CAPTION_CHARACTERS
-            and last + 1 < len(pieces)
+            blocks[last].kind != "heading"
+            and len(blocks[last].text) <= _CAPTION_CHARACTERS
+            and last + 1 < len(blocks)
             and entries[last + 1]
         )
     ):
@@ -185,21 +184,21 @@ def _end_of_links(pieces: list[Piece], entries: list[bool], first: int) -> int:
     return last
 
 
-def _title_above(pieces: list[Piece], first: int) -> range:
+def _title_above(blocks: list[Block], first: int) -> range:
     """The heading `CONTENTS` above a list, with column titles between (`CHAPTER PAGE`)."""
     for k in range(first - 1, max(first - 4, -1), -1):
-        if matter_kind(pieces[k].text) == "contents":
+        if matter_kind(blocks[k].text) == "contents":
             return range(k, first)
-        if len(pieces[k].text) > _CAPTION_CHARACTERS:
+        if len(blocks[k].text) > _CAPTION_CHARACTERS:
             break
     return range(0)
 
 
-def _is_empty_apparatus(pieces: list[Piece], k: int) -> bool:
+def _is_empty_apparatus(blocks: list[Block], k: int) -> bool:
     """Whether a line says `NOTES` and nothing is left below it."""
-    title = pieces[k].text
+    title = blocks[k].text
     named = matter_kind(title) == "apparatus" or title.strip(".:").lower() == "note"
-    return named and all(piece.kind in ("heading", "break") for piece in pieces[k + 1 : k + 2])
+    return named and all(block.kind in ("heading", "break") for block in blocks[k + 1 : k + 2])
 
 
 def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str, ...]]:

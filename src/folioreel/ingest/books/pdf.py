@@ -7,7 +7,6 @@ among the signs; a larger or bolder face, where there is one, says more.
 from __future__ import annotations
 
 import re
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.blocks import Manuscript, Piece, arrange, heading_text
+from folioreel.ingest.books.blocks import Block, Manuscript, arrange, head_pages, heading_text
 from folioreel.ingest.books.pdf_layout import (
     Area,
     Placed,
@@ -36,7 +35,6 @@ from folioreel.ingest.books.titles import (
     is_strong_heading,
     is_weak_heading,
 )
-from folioreel.ingest.books.toc import head_pages
 from folioreel.ingest.source import SourceFile
 
 _FILE_NAME = re.compile(
@@ -107,10 +105,10 @@ def read_pdf(file: SourceFile) -> Manuscript:
     """
     read = read_text(file)
     _refuse_unreadable(read.pages, file.path)
-    pieces = head_pages(_pieces(read.pages), read.outline)
+    blocks = head_pages(_blocks(read.pages), read.outline)
     return Manuscript(
         title=file.path.stem if _FILE_NAME.match(read.title) else read.title,
-        blocks=arrange(pieces),
+        blocks=arrange(blocks),
         language=read.language,
         notes=read.notes,
     )
@@ -130,7 +128,7 @@ def _refuse_unreadable(pages: Sequence[Sequence[Line]], path: Path) -> None:
         raise InputError(message, path)
 
 
-def _pieces(pages: Sequence[Sequence[Line]]) -> list[Piece]:
+def _blocks(pages: Sequence[Sequence[Line]]) -> list[Block]:
     pages = drop_furniture(pages)
     size = body_size(pages)
     margins = usual_margins(pages)
@@ -140,7 +138,7 @@ def _pieces(pages: Sequence[Sequence[Line]]) -> list[Piece]:
     style = measure_style(areas, size)
     joiner = Joiner(line.text for area in areas for line in area.lines)
     placed = list(place_lines(areas, style))
-    return list(make_pieces(group_lines(placed, style, joiner), style, joiner))
+    return list(make_blocks(group_lines(placed, style, joiner), style, joiner))
 
 
 def group_lines(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterator[list[Placed]]:
@@ -278,36 +276,32 @@ def line_role(placed: Placed, style: Style) -> Role:
     return "heading" if weak else "paragraph"
 
 
-def make_pieces(
+def make_blocks(
     groups: Iterable[Sequence[Placed]], style: Style, joiner: Joiner
-) -> Iterator[Piece]:
+) -> Iterator[Block]:
     """The blocks of the book; an empty line between paragraphs that are not spaced is a break."""
-    before: Piece | None = None
+    before: Block | None = None
     for group in groups:
-        piece = _make_piece(group, style, joiner)
-        both = before is not None and before.kind == piece.kind == "paragraph"
+        block = _make_block(group, style, joiner)
+        both = before is not None and before.kind == block.kind == "paragraph"
         if both and style.indent and not style.spaced and (group[0].gap or 0) > _BREAK_GAP:
-            yield Piece(kind="break", text="", href=piece.href)
-        yield piece
-        before = piece
+            yield Block(kind="break", text="", href=block.href)
+        yield block
+        before = block
 
 
-def _make_piece(group: Sequence[Placed], style: Style, joiner: Joiner) -> Piece:
-    """One block of lines as a piece; its rank is the size of its letters, larger ones first."""
+def _make_block(group: Sequence[Placed], style: Style, joiner: Joiner) -> Block:
+    """One block from its lines."""
     href = f"#page={group[0].line.page + 1}"
     texts = [placed.line.text for placed in group]
     role = line_role(group[0], style)
     if role == "break":
-        return Piece(kind="break", text=texts[0], href=href)
+        return Block(kind="break", text=texts[0], href=href)
     if role == "heading":
-        size = statistics.median(placed.line.size for placed in group)
-        # Only the order of ranks counts. Steps of a tenth of the text's size tell levels apart,
-        # and 100 keeps the rank positive up to letters ten times as large as the text.
-        rank = max(1, round(100 - 10 * size / style.size))
-        return Piece(kind="heading", text=heading_text([joiner.join(texts)]), rank=rank, href=href)
+        return Block(kind="heading", text=heading_text([joiner.join(texts)]), href=href)
     if _is_verse(group, style):
-        return Piece(kind="verse", text=" ".join(texts), href=href)
-    return Piece(kind="paragraph", text=joiner.join(texts), href=href)
+        return Block(kind="verse", text=" ".join(texts), href=href)
+    return Block(kind="paragraph", text=joiner.join(texts), href=href)
 
 
 def _is_verse(group: Sequence[Placed], style: Style) -> bool:

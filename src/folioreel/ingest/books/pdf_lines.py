@@ -21,7 +21,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.toc import TocEntry
+from folioreel.ingest.books.blocks import TocEntry
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import SourceFile
 
@@ -183,7 +183,7 @@ def _outline(document: pdfium.PdfDocument) -> list[TocEntry]:
             title = clean_text(item.get_title() or "")
             if page is not None and title:
                 href = f"#page={page + 1}"
-                bookmarks.append(TocEntry(label=title, href=href, depth=item.level + 1))
+                bookmarks.append(TocEntry(label=title, href=href))
     except (pdfium.PdfiumError, ValueError, UnicodeError):
         return []  # a broken outline is no reason to refuse the text
     return bookmarks

@@ -10,7 +10,6 @@ from typing import Literal
 
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.titles import (
-    heading_level,
     is_break,
     is_chapter_line,
     is_strong_heading,
@@ -210,8 +209,7 @@ def _block(kind: BlockKind, group: list[_Line]) -> Block:
             text += " "
         places.append((len(text), line.number))
         text += " ".join(content.split())
-    level = heading_level(text) if kind == "heading" else 1
-    return Block(kind=kind, text=text, level=level, lines=tuple(places))
+    return Block(kind=kind, text=text, lines=tuple(places))
 
 
 def _stated_title(text: str) -> str | None:

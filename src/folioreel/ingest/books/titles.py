@@ -259,9 +259,9 @@ def is_subtitle(text: str, *, blank_before: int) -> bool:
     return text[-1] not in END_MARKS and text[-1] not in "\"”'’" and text[0].isupper()
 
 
-def heading_level(text: str) -> int:
-    """1 for a part or a book, 2 for a chapter."""
-    return 1 if _PART.match(text.strip(_FRAME)) else 2
+def is_part(text: str) -> bool:
+    """Whether a heading is that of a part or a book, which has chapters below it."""
+    return bool(_PART.match(text.strip(_FRAME)))
 
 
 def _is_capitals(text: str) -> bool:
