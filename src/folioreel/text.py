@@ -46,14 +46,14 @@ _SUBJECT = (
     r"(?:(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Mm]y|[Oo]ur|[Tt]heir)\s+)?(?:[\w’'-]+\.?\s+){0,3}?[\w’'-]+)"
 )
 _TAG = re.compile(rf"{_SUBJECT}\s+(?:\w+ly\s+|at once\s+|only\s+|just\s+)?(\w+)\b")
-# Verbs that tag speech only together with what they report, and are plain action otherwise.
+# Verbs that tag speech only if nothing follows; otherwise they are action ("He called the dog").
 _WEAK_TAGS = frozenset("call calls called read reads begin begins began return returned".split())
 # A clause that opens with one of these is a sentence of its own, whatever verb it holds.
 _CONJUNCTIONS = frozenset(
     "and but so then when as if while for or yet because though after before that there".split()
 )
 
-# Words that sentencex takes for abbreviations, though fiction ends sentences with them.
+# Words that sentencex takes for abbreviations, but that end sentences in fiction.
 _NO_ABBREVIATION = re.compile(
     r"(?:\b(?:me|no|may|ill|art|ken|fed|miss|ore|arc|mar|ark|brig|con|pa|Pa|Ida|Ken|etc|"
     r"No(?=\.\s+(?:I\b|[A-Z][a-z'])))|[a-z] I)\."
@@ -77,14 +77,12 @@ _WORD = re.compile(
     r"[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:'[^\W_]+)*"
 )
 _APOSTROPHES = str.maketrans({quote: "'" for quote in "‘’‚‛`´ʼ"})
+_ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
 
 
 def squeeze(text: str) -> str:
     """The text on one line with single spaces."""
     return " ".join(text.split())
-
-
-_ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
 
 
 def tokenize(text: str) -> list[str]:
@@ -103,12 +101,13 @@ def _plain(text: str) -> str:
 
 
 def word_stem(word: str) -> str:
-    """A word without the common English endings, so that its forms meet: `walks`, `walked`.
+    """A word without common English endings, so that `walks` and `walked` are equal.
 
-    Rough on purpose: it is for comparing words, and never shown.
+    Rough on purpose: it is for comparing words, never shown.
     """
     word = word.removesuffix("'s").replace("'", "")
     for ending in _ENDINGS:
+        # Three letters must remain: "red" and "bring" have no ending.
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word.removesuffix(ending)
     return word
@@ -131,6 +130,7 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
         language: An ISO 639-1 code; guessed from the script where it is not given.
     """
     if language is None:
+        # The first sentences show the script; a whole paragraph would only take longer.
         language = _SCRIPT_LANGUAGES.get(dominant_script(text[:200]) or "", "en")
     boundaries = _raw_boundaries(text, language)
     spans = _spans_between(text, boundaries)
@@ -139,8 +139,8 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
 
 def _raw_boundaries(text: str, language: str) -> list[int]:
     """Where a sentence may begin, by sentencex over the text without its quotation marks."""
-    # Quotes hide the sentences inside them from sentencex, and inner dashes the abbreviations
-    # after them, so it sees blanks in their place.
+    # sentencex does not split inside quotes, and misses abbreviations after inner dashes, so it is
+    # given blanks in their place.
     masked = "".join(
         " " if character in _QUOTES and not _is_apostrophe(text, k) else character
         for k, character in enumerate(text)
@@ -157,7 +157,7 @@ def _raw_boundaries(text: str, language: str) -> list[int]:
 
 
 def _is_apostrophe(text: str, k: int) -> bool:
-    """Whether a quote character stands inside a word, as in don't."""
+    """Whether a quote character is an apostrophe inside a word, as in don't."""
     inside = 0 < k < len(text) - 1
     return inside and text[k] in _SINGLE_QUOTES and text[k - 1].isalnum() and text[k + 1].isalnum()
 
@@ -185,7 +185,7 @@ def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
 
 
 def _join_fragments(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join what sentencex parted: a speech and its tag, an outcry and its sentence, bare marks."""
+    """Join what sentencex split: a speech and its tag, an outcry and its sentence, bare marks."""
     joined: list[tuple[int, int]] = []
     has_capitals = text != text.lower()
     for start, end in spans:
@@ -220,7 +220,7 @@ def _is_tag(after: str) -> bool:
         if verb in _SPEECH_VERBS:
             rest = clause[match.end() :].strip()
             return not rest if verb in _WEAK_TAGS else True
-        # The lazy subject may have taken too few words: let it grow by one.
+        # The lazy subject may have matched too few words: let it grow by one, up to five.
         longer = re.match(rf"\S+(?:\s+\S+){{{len(match.group().split()) - 1}}}\s+(\w+)\b", clause)
         if longer is None or len(longer.group().split()) > 6:
             return False

@@ -1,4 +1,4 @@
-"""Any book file → `Book`: the reader is chosen by content, blocks become sentences (section 3)."""
+"""Any book file → `Book`: detect the format, read blocks, split them into sentences (section 3)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ READERS = {
     "fb2": "fb2.read_fb2",
     "pdf": "pdf.read_pdf",
 }
-"""Format → its reader in this package, imported when it is needed."""
+"""Format → its reader, as module.function in `books`; imported when needed."""
 
 _SUFFIXES = {
     ".txt": "plain text",
@@ -181,11 +181,11 @@ def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
 
 
 def _open_chapter(openings: list[tuple[str, int]], text: str, first: int) -> None:
-    """Begin a chapter; a part, a number and a title that follow one another make one title."""
+    """Begin a chapter; a part, a number and a title in a row make one title."""
     text = text.strip(" _*=")
     if openings and openings[-1][1] == first:
         before = openings.pop()[0]
-        # What stands above a number is a part, or a stray line of the title page.
+        # A heading above a number is a part, or a stray line of the title page.
         joins = is_part(before) if is_numbered(text) else before.lower() != text.lower()
         text = f"{before.rstrip(' .:')}: {text}" if joins else text
     openings.append((text, first))

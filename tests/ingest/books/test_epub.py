@@ -543,7 +543,7 @@ def test_a_missing_chapter_is_noted(tmp_path: Path) -> None:
     del files["EPUB/ch3.xhtml"]
     book = read_epub(pack(tmp_path, files))
     assert said(book) == STORY
-    assert book.notes == ("missing from the EPUB, and passed over: EPUB/ch3.xhtml",)
+    assert book.notes == ("Missing from the EPUB: EPUB/ch3.xhtml",)
 
 
 def test_a_damaged_chapter_is_an_error(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def read_epub(file: SourceFile) -> Manuscript:
     """Read an EPUB: its story, in reading order, with chapters by its contents and headings.
 
     Raises:
-        InputError: The file is no EPUB, damaged, protected, or holds pictures only.
+        InputError: The file is not an EPUB, damaged, protected, or holds pictures only.
     """
     path, archive = file.path, file.archive
     refuse_protected(archive)
@@ -130,12 +130,12 @@ def _read_documents(archive: Archive, package: Package, notes: list[str]) -> lis
 
 
 def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:
-    """The blocks of one document; one that is no text is passed over with a note."""
+    """The blocks of one document; one that is not text is skipped with a note."""
     data = archive.read(href)
     try:
         tree = parse_html(decode_markup(data, archive.path)) if data else None
     except InputError:
-        notes.append(f"is no text, and passed over: {href}")
+        notes.append(f"Skipped a document that is not text: {href}")
         return []
     return blocks_of(tree) if tree is not None else []
 
@@ -150,19 +150,17 @@ def _refuse_pictures(documents: list[Document], package: Package, path: Path) ->
 
 
 def refuse_protected(archive: Archive) -> None:
-    """Say so if the publisher's protection (DRM) keeps the text from us.
-
-    Obfuscated fonts are no protection of the text.
+    """Refuse a book whose text is behind DRM; obfuscated fonts do not matter.
 
     Raises:
-        InputError: The text is encrypted, or a licence of a known scheme is there.
+        InputError: The text is encrypted, or there is a licence of a known scheme.
     """
     schemes = [scheme for name, scheme in _LICENCES.items() if name in archive]
     if not schemes and not _encrypts_text(archive):
         return
     scheme = schemes[0] if schemes else "DRM"
     raise InputError(
-        f"is protected ({scheme}); give a copy without protection, as some shops sell them",
+        f"is protected ({scheme}); give a copy without DRM",
         archive.path,
     )
 
@@ -183,7 +181,7 @@ def read_package(archive: Archive) -> Package:
     """Follow container.xml to the package document and read it.
 
     Raises:
-        InputError: One of them is missing or names no documents.
+        InputError: One of them is missing, or it lists no documents.
     """
     opf = _package_path(archive)
     tree = parse_xml(archive.read(opf), archive.path)
@@ -191,7 +189,7 @@ def read_package(archive: Archive) -> Package:
     items = _manifest(tree, base)
     spine, notes = _spine(tree, items, archive)
     if not spine:
-        raise InputError("lists no documents to read (empty spine); export it anew", archive.path)
+        raise InputError("lists no documents to read (empty spine); export it again", archive.path)
     nav = next((item.href for item in items.values() if "nav" in item.properties), None)
     nav_tree = _markup(archive, nav) if nav else None
     toc = tuple(_nav_entries(nav_tree, nav or "")) or tuple(_ncx_entries(archive, tree, items))
@@ -209,7 +207,7 @@ def read_package(archive: Archive) -> Package:
 
 def _package_path(archive: Archive) -> str:
     if "META-INF/container.xml" not in archive:
-        message = "is not an EPUB (META-INF/container.xml is missing); export it anew"
+        message = "is not an EPUB (META-INF/container.xml is missing); export it again"
         raise InputError(message, archive.path)
     container = parse_xml(archive.read("META-INF/container.xml"), archive.path)
     for node in container.iter():
@@ -218,7 +216,7 @@ def _package_path(archive: Archive) -> str:
             if path in archive:
                 return path
     raise InputError(
-        "has no package document (OPF), so its order is lost; export it anew", archive.path
+        "has no package document (OPF), so its order is lost; export it again", archive.path
     )
 
 
@@ -237,9 +235,9 @@ def _manifest(tree: Element, base: str) -> dict[str, _Item]:
 def _spine(
     tree: Element, items: dict[str, _Item], archive: Archive
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The documents in reading order, and words about those that are missing."""
+    """The documents in reading order, and a note on those that are missing."""
     refs = [node for node in tree.iter() if tag_of(node) == "itemref"]
-    # A book whose every document is "not linear" is read all the same.
+    # A book whose documents are all "not linear" is read all the same.
     linear = [ref for ref in refs if (ref.get("linear") or "yes").lower() != "no"] or refs
     spine: list[str] = []
     missing: list[str] = []
@@ -251,7 +249,7 @@ def _spine(
             missing.append(item.href)
         elif item.is_markup and item.href not in spine:
             spine.append(item.href)
-    notes = (f"missing from the EPUB, and passed over: {', '.join(missing)}",) if missing else ()
+    notes = (f"Missing from the EPUB: {', '.join(missing)}",) if missing else ()
     return tuple(spine), notes
 
 

@@ -35,7 +35,7 @@ def read_fb2(file: SourceFile) -> Manuscript:
     """Read a FictionBook, packed or not.
 
     Raises:
-        InputError: The file is missing, broken, no FictionBook, or holds no text.
+        InputError: The file is broken, not a FictionBook, or holds no text.
     """
     path = file.path
     data = _unpacked(file) if file.data.startswith(b"PK") else file.data
@@ -73,7 +73,7 @@ def _unpacked(file: SourceFile) -> bytes:
 
 
 def _field(tree: Element, name: str) -> str | None:
-    """A field of the description; the book's own comes before that of its original."""
+    """A field of the description; the book's own stands before that of the original edition."""
     for node in tree.iter():
         if tag_of(node) == "body":
             return None
@@ -100,7 +100,7 @@ def _section_blocks(section: Element, note_ids: set[str]) -> Iterator[Block]:
             yield from _container_blocks(node, note_ids)
         elif tag in _LINES:
             text = _inline_text(node, note_ids)
-            # Converters that know no titles leave a chapter's number in bold.
+            # Some converters write titles as paragraphs in bold.
             if is_all_bold(node) and is_numbered(clean_text(text)):
                 yield Block(kind="heading", text=clean_text(text))
             else:
@@ -108,7 +108,7 @@ def _section_blocks(section: Element, note_ids: set[str]) -> Iterator[Block]:
 
 
 def _container_blocks(node: Element, note_ids: set[str]) -> Iterator[Block]:
-    """What is quoted: a title inside it heads no chapter."""
+    """The blocks of a quotation or poem; a title inside it is not a chapter's."""
     for block in _section_blocks(node, note_ids):
         if block.kind == "heading":
             yield Block(kind="verse" if tag_of(node) == "poem" else "paragraph", text=block.text)

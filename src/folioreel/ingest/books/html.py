@@ -39,7 +39,7 @@ from folioreel.ingest.books.trees import (
 )
 from folioreel.ingest.source import SourceFile
 
-# Marks inside the gathered text; no document can hold these characters.
+# Marks inside the gathered text; the parser lets no document hold these characters.
 _LINK_START, _LINK_END, _ID_START, _ID_END, _NOTE = "\x01", "\x02", "\x03", "\x04", "\x05"
 _IDS = re.compile(f"{_ID_START}([^{_ID_END}]*){_ID_END}")
 _LINKS = re.compile(f"{_LINK_START}([^{_LINK_END}]*)")
@@ -73,7 +73,7 @@ def read_html(file: SourceFile) -> Manuscript:
     """Read a book that is one HTML file.
 
     Raises:
-        InputError: The file is missing, empty, no text, or holds nothing to read.
+        InputError: The file is not text, or holds nothing to read.
     """
     data, path = file.data, file.path
     tree = parse_html(decode_markup(data, path))
@@ -89,7 +89,7 @@ def read_html(file: SourceFile) -> Manuscript:
 
 
 def document_title(tree: Element) -> str | None:
-    """What `<title>` says, without Project Gutenberg's frame around it."""
+    """What `<title>` says, without Project Gutenberg's words around it."""
     for node in tree.iter():
         if tag_of(node) == "title":
             title = clean_text("".join(node.itertext()))
@@ -217,7 +217,7 @@ class _Gatherer:
             self._text.append(text if self._mode == "pre" else _SPACES.sub(" ", text))
 
     def _add_picture(self, element: Element) -> None:
-        """A picture speaks where it stands for a letter, or is a heading's only text."""
+        """Add the text of a picture that stands for a letter, or for a whole heading."""
         letter = drop_cap(element)
         if letter is not None:
             self._text.append(letter)

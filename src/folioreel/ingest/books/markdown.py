@@ -15,9 +15,9 @@ from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.titles import is_break
 from folioreel.ingest.source import SourceFile
 
-# Before inline markup is parsed, each line is given its number in kinds of blanks that people do
-# not type. Markdown takes them for blanks, so they change nothing, and wherever the line's text
-# goes, its number goes with it.
+# Before inline markup is parsed, each line gets its number, written in kinds of blanks that people
+# do not type. Markdown takes them for blanks, so they change nothing, and the number goes wherever
+# the line's text goes.
 _DIGITS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
 _FRAME = "\u205f"
 _TO_BLANKS = str.maketrans("0123456789", _DIGITS)
@@ -42,6 +42,7 @@ _RULE = re.compile(r"\s*<hr\b", re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]*\}\s*$")
 _FENCED_DIV = re.compile(r"^\s*:{3,}.*$", re.MULTILINE)
 _VERSE_LINE = 70
+"""Characters; longer lines that end with a hard break are prose."""
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 
 
@@ -49,7 +50,7 @@ def read_markdown(file: SourceFile) -> Manuscript:
     """Read a Markdown file.
 
     Raises:
-        InputError: The file is missing, empty, no text, or holds nothing to read.
+        InputError: The file is not text, or holds nothing to read.
     """
     fields, text = _front_matter(file.text)
     blocks = list(_blocks(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
@@ -121,7 +122,7 @@ def _inline_lines(
     plain = "".join(_visible(token.children or ()))
     if "".join(_STAMP.sub("", stamped).split()) == "".join(plain.split()):
         return _stamped_lines(stamped, first)
-    # A link whose target goes on in the next line bears no stamp: count the lines that we see.
+    # A link whose target goes on in the next line loses the number: count the visible lines.
     parts: list[list[str]] = [[]]
     for child in token.children or ():
         if child.type in ("softbreak", "hardbreak"):
@@ -162,7 +163,7 @@ def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Block]:
 
 
 def _visible(tokens: Sequence[Token]) -> Iterator[str]:
-    """The text that a reader sees; from what is hidden, the line numbers alone."""
+    """The text that a reader sees, and the line numbers in what is hidden."""
     for token in tokens:
         if token.type in ("text", "code_inline", "text_special"):
             yield (
@@ -199,7 +200,7 @@ def _block(kind: BlockKind, lines: Sequence[tuple[str, int]]) -> Iterator[Block]
 
 
 def _paragraphs(content: str, first: int) -> Iterator[Block]:
-    """Text as it stands: empty lines part it."""
+    """Literal text, split at empty lines."""
     group: list[tuple[str, int]] = []
     for k, line in enumerate(content.split("\n")):
         if line.strip():

@@ -44,7 +44,6 @@ class Area:
     lines: tuple[Line, ...]
     left: float
     right: float
-    page: int
 
     @property
     def width(self) -> float:
@@ -254,7 +253,7 @@ def _area(lines: Sequence[Line], default: tuple[float, float] | None) -> Area:
     right = ends[int(_PERCENTILE * (len(ends) - 1))]
     if default is not None and left > default[0] - _MARGIN_POINTS:
         left, right = default
-    return Area(lines=tuple(lines), left=left, right=right, page=lines[0].page)
+    return Area(lines=tuple(lines), left=left, right=right)
 
 
 def usual_margins(pages: Sequence[Sequence[Line]]) -> dict[int, tuple[float, float]]:

@@ -72,12 +72,7 @@ class Line:
     marks: tuple[str, ...] = ()
     """The marks of notes that stood in it."""
     continues: bool = False
-    """It stands on the same height as the line before it, after a wide gap."""
-
-    @property
-    def middle(self) -> float:
-        """Half-way between its ends."""
-        return (self.x0 + self.x1) / 2
+    """It stands at the same height as the line before it, after a wide gap."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,20 +15,29 @@ from folioreel.ingest.books.titles import (
     is_strong_heading,
     is_subtitle,
     is_weak_heading,
+    matter_kind,
 )
 from folioreel.ingest.source import SourceFile
 
 Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
-"""How the file parts its paragraphs."""
+"""How the file separates paragraphs."""
 
 _NOTE_MARK = re.compile(r"(?<=\S)\[(?:\d{1,3}|[*†‡])\]")
 _EMPHASIS = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 _NO_TITLE = re.compile(
-    r"[\[(*]|\W*transcriber|(?:by|contents|list of \w+|illustrations|author|title)\W*$",
+    r"[\[(*]|\W*transcriber|(?:by|author|title)\W*$",
     re.IGNORECASE,
 )
-_WRAP_MARGIN = 0.75
-"""A line shorter than this share of the page's width is not filled: verse, or a paragraph's end."""
+_ENDS = ".!?”\"'’…:"
+"""What ends a sentence or a speech, and so perhaps a paragraph."""
+_FILLED = 0.75
+"""A line shorter than this share of the page's width is verse, or the last of a paragraph."""
+_DEEPEST_INDENT = 8
+"""Blanks; a line that is indented further is centred or right-aligned, and opens no paragraph."""
+_EVENLY_SPACED = 0.002
+"""With so few double blank lines (one line in 500), spacing does not mark headings."""
+_LONG_LINE = 160
+"""Characters; if full lines are longer, the file wraps nothing and each line is a paragraph."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +64,7 @@ def read_plain_text(file: SourceFile) -> Manuscript:
 
 
 def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
-    """Part a text into headings, paragraphs, verse and breaks."""
+    """Split a text into headings, paragraphs, verse and breaks."""
     lines = _number_lines(text)
     layout = detect_layout(lines)
     page = _Page(width=_page_width(lines), evenly_spaced=_is_evenly_spaced(lines))
@@ -71,7 +80,7 @@ def _number_lines(text: str) -> list[_Line]:
     blank, new_page = 0, False
     for number, raw in enumerate(text.split("\n"), 1):
         new_page |= "\f" in raw
-        # Tabs and ideographic spaces indent as well as blanks do.
+        # Tabs and ideographic spaces indent like blanks.
         expanded = raw.replace("\f", "").replace("\u3000", "  ").expandtabs(4)
         content = expanded.strip()
         if not content:
@@ -86,39 +95,41 @@ def _number_lines(text: str) -> list[_Line]:
 
 
 def _page_width(lines: list[_Line]) -> int:
-    """The length that full lines reach: 95 of 100 lines are no longer."""
+    """The length of full lines: 95 % are no longer, and a few stick out."""
     lengths = sorted(len(line.text) for line in lines)
     return lengths[int(0.95 * (len(lengths) - 1))] if lengths else 0
 
 
 def _is_evenly_spaced(lines: list[_Line]) -> bool:
-    return sum(line.blank_before >= 2 for line in lines[3:]) <= 0.002 * len(lines)
+    return sum(line.blank_before >= 2 for line in lines[3:]) <= _EVENLY_SPACED * len(lines)
 
 
 def detect_layout(lines: list[_Line]) -> Layout:
-    """Tell how paragraphs are parted from how lines are filled, indented and spaced."""
+    """How paragraphs are separated, judged by how lines are filled, indented and spaced."""
     if len(lines) < 3:
         return "blank lines"
     width = _page_width(lines)
     inner = [line for line in lines[1:] if line.blank_before == 0]
-    if width > 160:
+    if width > _LONG_LINE:
         return "a line each"
+    # Nearly every line has a blank one above it; a few lines of verse may have none.
     if len(inner) < 0.15 * len(lines) and _is_double_spaced(lines, width):
         return "double-spaced"
     if not inner:
         return "blank lines"
-    # Inside a run of lines, a line set in after a line at the margin opens a paragraph.
-    opens = sum(0 < line.indent <= 8 for line in inner)
+    # Inside a run of lines without blanks, an indented line opens a paragraph. Below 4 % these are
+    # quotations; above 60 % the text is indented as a whole.
+    opens = sum(0 < line.indent <= _DEEPEST_INDENT for line in inner)
     runs = len(lines) - len(inner)
     if 0.04 * len(inner) < opens < 0.6 * len(inner) and opens > runs:
         return "indented"
-    # Short lines that end like sentences, one below the other: each is a paragraph of its own.
-    ended = sum(line.text[-1] in ".!?”\"'’…:" for line in lines)
+    # Lines of very different lengths that end like sentences are paragraphs of their own.
+    ended = sum(line.text[-1] in _ENDS for line in lines)
     ragged = statistics.pstdev([len(line.text) for line in lines]) > 0.45 * width
     if runs < 0.1 * len(lines) and ended > 0.8 * len(lines) and ragged:
         return "a line each"
-    # Filled lines with hardly a gap between them: only a paragraph's last line is short.
-    filled = sum(len(line.text) > _WRAP_MARGIN * width for line in lines)
+    # Full lines with hardly a blank line between them: only the last line of a paragraph is short.
+    filled = sum(len(line.text) > _FILLED * width for line in lines)
     if runs <= max(1, 0.02 * len(lines)) and filled > 0.6 * len(lines):
         return "short last lines"
     return "blank lines"
@@ -126,8 +137,9 @@ def detect_layout(lines: list[_Line]) -> Layout:
 
 def _is_double_spaced(lines: list[_Line], width: int) -> bool:
     """Whether nearly every line is followed by a blank one though sentences run on."""
-    filled = [line for line in lines if len(line.text) > _WRAP_MARGIN * width]
-    running_on = sum(line.text[-1] not in ".!?”\"'’…:" for line in filled)
+    filled = [line for line in lines if len(line.text) > _FILLED * width]
+    running_on = sum(line.text[-1] not in _ENDS for line in filled)
+    # In text with paragraphs of one line each, most lines end like a sentence.
     return len(filled) > 0.5 * len(lines) and running_on > 0.6 * len(filled)
 
 
@@ -142,11 +154,12 @@ def _paragraph_groups(lines: list[_Line], layout: Layout) -> Iterator[list[_Line
             or line.new_page
             or layout == "a line each"
             or is_chapter_line(line.text)
-            or (layout in ("indented", "double-spaced") and 0 < line.indent <= 8)
+            or (layout in ("indented", "double-spaced") and 0 < line.indent <= _DEEPEST_INDENT)
         )
         if layout == "short last lines" and group:
             last = group[-1].text
-            starts |= len(last) < 0.85 * width and last[-1] in ".!?”\"'’…:"
+            # Shorter by about one word: the next line's first word would have fitted.
+            starts |= len(last) < 0.85 * width and last[-1] in _ENDS
         if group and (starts or is_chapter_line(group[-1].text)):
             yield group
             group = []
@@ -160,7 +173,7 @@ def _classify(group: list[_Line], page: _Page, *, after_heading: bool) -> list[B
     first = group[0]
     if len(group) == 1 and is_break(first.text):
         return [_block("break", group)]
-    # "CHAPTER I" with its title on the next lines of the same group; or one group, one heading.
+    # "CHAPTER I" may have its title in up to three lines right below it.
     if is_strong_heading(first.text) and len(group) <= 4 and _fits_heading(group):
         return [_block("heading", group)]
     if len(group) <= 3:
@@ -191,17 +204,17 @@ def _ends_with_heading(blocks: list[Block]) -> bool:
 
 
 def _body_kind(group: list[_Line], width: int) -> BlockKind:
-    """Verse breaks its lines before the page does, and begins each with a capital."""
+    """Verse ends its lines early, and begins each with a capital."""
     if len(group) < 2 or width == 0:
         return "paragraph"
     longest = max(len(line.text) + line.indent for line in group[:-1])
     capitals = sum(line.text.lstrip("\"“‘'_(—-")[:1].isupper() for line in group)
-    is_verse = longest < _WRAP_MARGIN * width and capitals >= 0.8 * len(group)
+    is_verse = longest < _FILLED * width and capitals >= 0.8 * len(group)  # long verses run on
     return "verse" if is_verse else "paragraph"
 
 
 def _block(kind: BlockKind, group: list[_Line]) -> Block:
-    """Join lines into one text, remembering where each began."""
+    """Join lines into one text, and record where each begins."""
     text, places = "", []
     for line in group:
         content = _EMPHASIS.sub("", _NOTE_MARK.sub("", line.text)).strip()
@@ -214,17 +227,20 @@ def _block(kind: BlockKind, group: list[_Line]) -> Block:
 
 def _stated_title(text: str) -> str | None:
     """The title that a header states, as Project Gutenberg's does."""
+    # Only the header is searched, not the story.
     match = re.search(r"^Title:\s*(.+?)\s*$", text[:4000], re.MULTILINE)
     return match.group(1) if match else None
 
 
 def _first_title(blocks: list[Block]) -> str | None:
     """The first line of the title page: short, and not the start of a sentence."""
-    named = (b for b in blocks[:8] if not _NO_TITLE.match(b.text))
+    # The title stands among the first lines, below a picture or a note at most.
+    named = (b for b in blocks[:8] if not _NO_TITLE.match(b.text) and not matter_kind(b.text))
     first = next(named, None)
     if first is None or is_strong_heading(first.text) or not first.text[:1].isupper():
         return None
     title = first.text.strip(" _*=")
+    # More words, or a stop at the end, make a sentence; in capitals a stop is usual.
     if len(title.split()) > 10 or (title[-1] in ".,;:!?" and not title.isupper()):
         return None
     if not title.isupper():

@@ -1,6 +1,6 @@
-"""Markup → trees, safely: any encoding, broken markup mended, nothing fetched or expanded.
+"""Markup → trees, safely: any encoding, broken markup repaired, nothing fetched or expanded.
 
-Document types are cut off before parsing, so no entity can be defined and none can be expanded.
+Document types are removed before parsing, so that no entity can be defined or expanded.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _PRESENTATION = re.compile(
 _CONTAINERS = re.compile(
     r"</?(?:div|blockquote|ul|ol|dl|table|tbody|tr|td|section)\b[^>]*>", re.IGNORECASE
 )
-# Soft hyphens, zero-width spaces, word joiners and byte-order marks are no part of a word. The
-# controls U+0080–U+009F stand for Windows-1252's punctuation wherever people typed `&#151;`.
+# Soft hyphens, zero-width spaces, word joiners and byte-order marks are not part of a word. The
+# controls U+0080–U+009F stand for the punctuation of Windows-1252 where people typed `&#151;`.
 _INVISIBLE = {0x00AD: None, 0x200B: None, 0x2060: None, 0xFEFF: None}
 _WINDOWS = {code: bytes([code]).decode("cp1252", "ignore") or None for code in range(0x80, 0xA0)}
 _CLEANING = {**_INVISIBLE, **_WINDOWS}
 
 
 def clean_text(text: str) -> str:
-    """Text on one line with single spaces, without characters that nobody sees."""
+    """Text on one line with single spaces, without invisible characters."""
     return " ".join(text.translate(_CLEANING).split())
 
 
 def decode_markup(data: bytes, path: Path) -> str:
-    """Text of a document by its byte-order mark, its declaration, or else by guessing."""
+    """Decode a document by its byte-order mark, its declaration, or else by guessing."""
     if data.startswith(_MARKS):
         return decode_text(data, path)
     declared = _declared_encoding(data)
@@ -70,14 +70,14 @@ def _declared_encoding(data: bytes) -> str | None:
     except (LookupError, UnicodeError, ValueError):
         return None
     if not codec._is_text_encoding or codec.name.startswith(("utf-16", "utf-32", "utf-7")):
-        return None  # The claim could be read as ASCII, so it is false.
-    # Browsers read these as the wider encodings that people mean by them.
+        return None  # we could read the claim as ASCII, so it is false
+    # Like browsers, read these as the larger encodings that people mean by them.
     wider = {"iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
     return wider.get(codec.name, codec.name)
 
 
 def _is_plainly_utf8(data: bytes) -> bool:
-    """Whether bytes outside ASCII are UTF-8, which hardly ever fits by accident."""
+    """Whether there are bytes outside ASCII and they are valid UTF-8, hardly by accident."""
     if data.isascii():
         return False
     try:
@@ -88,7 +88,7 @@ def _is_plainly_utf8(data: bytes) -> bool:
 
 
 def parse_html(text: str) -> Element | None:
-    """The tree of an (X)HTML document, mended where it is broken; None if there is nothing."""
+    """The tree of an (X)HTML document, repaired where it is broken; None if it is empty."""
     text = _without_prologue(text)
     if "xmlns" in text[:2048]:
         tree = _parse_strictly(text)
@@ -96,7 +96,7 @@ def parse_html(text: str) -> Element | None:
             return tree
     tree, too_deep = _parse_loosely(text)
     if too_deep:
-        # Thousands of tags that were opened and never closed: the ones without meaning go.
+        # Thousands of tags were opened and never closed: remove those that only set fonts.
         text = _PRESENTATION.sub("", text)
         tree, too_deep = _parse_loosely(text)
     if too_deep:
@@ -105,10 +105,10 @@ def parse_html(text: str) -> Element | None:
 
 
 def parse_xml(data: bytes, path: Path) -> Element:
-    """The tree of an XML document; small faults are mended.
+    """The tree of an XML document; small faults are repaired.
 
     Raises:
-        InputError: No tree can be made of it.
+        InputError: It is too damaged to be parsed.
     """
     text = _without_prologue(decode_markup(data, path))
     tree = _parse_strictly(text)
@@ -120,7 +120,7 @@ def parse_xml(data: bytes, path: Path) -> Element:
 
 
 def _without_prologue(text: str) -> str:
-    """Markup without its declaration, its document type, and characters that no XML may hold."""
+    """Markup without its declaration, its document type, and characters that XML forbids."""
     text = _DECLARATION.sub("", text, count=1)
     return _FORBIDDEN.sub("", _DOCTYPE.sub("", text, count=1))
 
@@ -130,7 +130,7 @@ def _parse_strictly(text: str) -> Element | None:
 
 
 def _named_character(match: re.Match[str]) -> str:
-    """The character that HTML knows by a name; XML without a document type knows five."""
+    """The character behind a name of HTML; XML without a document type knows five names."""
     name = match.group(1)
     if name in _XML_ENTITIES:
         return match.group()
@@ -155,7 +155,7 @@ def _parse_xml(text: str, *, recover: bool) -> Element | None:
 
 
 def _parse_loosely(text: str) -> tuple[Element | None, bool]:
-    """The tree that browsers would make, and whether the parser gave up on its depth."""
+    """The tree that browsers would build, and whether the parser gave up on its depth."""
     parser = etree.HTMLParser(
         recover=True,
         no_network=True,
@@ -172,14 +172,14 @@ def _parse_loosely(text: str) -> tuple[Element | None, bool]:
 
 
 def note_truncation(data: bytes, end_tag: bytes) -> tuple[str, ...]:
-    """A note for the user where a document does not reach its own end."""
+    """A note for the user if a document ends before its last tag."""
     if b"\x00" in data[:64] or end_tag in data[-4096:].lower():
         return ()
-    return ("the file ends before its last tag; if it was cut short, the book's end is missing",)
+    return ("The file ends before its last tag; if it was cut short, the book's end is missing",)
 
 
 def tag_of(element: Element) -> str:
-    """The tag without its namespace, in small letters."""
+    """The tag without its namespace, in lower case."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 
@@ -192,7 +192,7 @@ def types_of(element: Element) -> frozenset[str]:
 
 
 def classes_of(element: Element) -> list[str]:
-    """The classes of an element, in small letters."""
+    """The classes of an element, in lower case."""
     return (element.get("class") or "").lower().split()
 
 
