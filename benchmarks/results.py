@@ -47,8 +47,8 @@ from folioreel.train.judged import JudgedMoment, judged_moments
 from folioreel.train.paper import (
     PAPER_MEASURES,
     TrainingPair,
-    train_chain,
-    train_context,
+    fit_context_model,
+    fit_paper_chain,
 )
 from folioreel.types import Alignment, Book, Film, Link
 
@@ -58,7 +58,7 @@ CLOSE = (
 )
 """Pairs whose lines mostly have a counterpart; the others are loose."""
 FIGURES = ("recall", "near", "strict", "ap", "auroc")
-PASSES_OF_MANY = 8
+EPOCHS_OF_MANY = 8
 """Passes over the judged moments of many pairs: steps count, and each pass has more of them."""
 
 Links = tuple[Link, ...]
@@ -131,7 +131,7 @@ def context(config: ContextConfig) -> System:
     """A context model (or the SVM), each moment by itself."""
 
     def fit(cases: Sequence[Case]) -> Linker:
-        model = train_context(_for(config, cases), [case.training for case in cases])
+        model = fit_context_model(_for(config, cases), [case.training for case in cases])
         return lambda case: best_cells(context_scores(case.rows, model))
 
     return fit
@@ -143,8 +143,8 @@ def context_and_chain(config: ContextConfig) -> System:
     def fit(cases: Sequence[Case]) -> Linker:
         fitted = _for(config, cases)
         training = [case.training for case in cases]
-        model = train_context(fitted, training)
-        chain = train_chain(fitted, training).config
+        model = fit_context_model(fitted, training)
+        chain = fit_paper_chain(fitted, training).config
         report(f"  ω_u {chain.unary:.3f} ω_p {chain.pace:.3f} ω_q {chain.stay:.3f}")
         report(f"  σ {chain.sigma:.5f}")
         aligner = Aligner(AlignConfig(chain=chain))
@@ -161,20 +161,20 @@ def default(cases: Sequence[Case]) -> Linker:
 
 def train_default(folders: Sequence[Path]) -> Callable[[Film, Book], Alignment]:
     """What aligns as the preset `default` does, fitted to the judged pairs of some folders."""
-    from folioreel.train.train_positions import fit_preset
+    from folioreel.train.positions import fit_preset
 
     return Aligner(fit_preset([_read_default(folder) for folder in folders])).align
 
 
 @cache
 def _read_default(folder: Path):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    from folioreel.train.train_positions import read_judged
+    from folioreel.train.positions import read_judged
 
     return read_judged(folder)[0]
 
 
 def _for(config: ContextConfig, cases: Sequence[Case]) -> ContextConfig:
-    return config if len(cases) == 1 else replace(config, passes=PASSES_OF_MANY)
+    return config if len(cases) == 1 else replace(config, epochs=EPOCHS_OF_MANY)
 
 
 def best_cells(log_odds: NDArray[np.float32]) -> Links:

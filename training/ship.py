@@ -17,8 +17,7 @@ from tokenizers import Tokenizer
 from folioreel.models.derived_encoders import expand_vocabulary
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
 from folioreel.models.word_encoder import EncoderModel
-from folioreel.train.encoders import encoder_part
-from folioreel.train.onnx import skip_thought_graph, student_graph
+from folioreel.train.onnx import encoder_part, skip_thought_graph, student_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
 from folioreel.train.student import Student, StudentConfig
 from student import student_words

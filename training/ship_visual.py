@@ -19,9 +19,12 @@ from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.models.vocabulary import Vocabulary
 from folioreel.models.word_encoder import EncoderModel
 from folioreel.train.captioner import stored_weights
-from folioreel.train.encoders import begin_with_student, embedding_model
-from folioreel.train.visual_semantic import VisualSemantic as Network
-from folioreel.train.visual_semantic import VisualSemanticConfig
+from folioreel.train.onnx import embedding_model
+from folioreel.train.visual_semantic import (
+    VisualSemanticConfig,
+    VisualSemanticNetwork,
+    begin_with_student,
+)
 
 SHIPPED = {"visual": ("visual-attention-0",), "scene": ("scene-attention-1",)}
 CARDS = Path(__file__).parent / "cards"
@@ -45,7 +48,7 @@ def read_embedding(folder: Path, kind: str, student: EncoderModel) -> VisualSema
     fitted = {name: report["embeddings"][name] for name in SHIPPED[kind]}
     networks = {}
     for name, entry in fitted.items():
-        network = Network(VisualSemanticConfig(**entry["config"]["model"]))
+        network = VisualSemanticNetwork(VisualSemanticConfig(**entry["config"]["model"]))
         begin_with_student(network, student)
         state = np.load(folder / f"{name}.npz")
         network.load_state_dict(

@@ -10,7 +10,6 @@ import argparse
 import io
 import json
 import lzma
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,8 +17,13 @@ import numpy as np
 import torch
 
 from folioreel.models.vocabulary import UNKNOWN
-from folioreel.train.sentences import Books, Training, TrainingConfig, train
-from folioreel.train.skip_thought import SkipThoughtConfig
+from folioreel.progress import Progress
+from folioreel.train.skip_thought import (
+    PackedBooks,
+    SkipThoughtConfig,
+    SkipThoughtTraining,
+    SkipThoughtTrainingConfig,
+)
 
 
 def main() -> None:
@@ -40,7 +44,7 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     words = arguments.vocabulary + 3
     books = load_books(arguments.pack, words, device)
-    config = TrainingConfig(
+    config = SkipThoughtTrainingConfig(
         model=SkipThoughtConfig(
             vocabulary=words,
             word_units=arguments.word_units,
@@ -53,27 +57,25 @@ def main() -> None:
         seed=1,
     )
     config = replace(config, steps=steps_in(config, books, arguments.seconds))
-    training = Training(config, device)
-    report = train(
-        training,
-        books,
-        seconds=math.inf,
-        progress=lambda _: print(training.log[-1], flush=True),
-    )
+    training = SkipThoughtTraining(config, books, device)
+
+    def show(step: Progress) -> None:
+        if step.done % training.validate_every == 0:
+            print(training.log[-1], flush=True)
+
+    report = training.fit(progress=show)
     print({key: value for key, value in report.items() if key != "log"}, flush=True)
     save(training, report, arguments.out, arguments.name)
 
 
-def steps_in(config: TrainingConfig, books: Books, seconds: float) -> int:
-    """How many steps fit into a time: the learning rate's fall needs their number beforehand."""
-    trial = Training(replace(config, steps=60), books.device)
-    train(trial, books, seconds=math.inf)  # to warm up
-    trial = Training(replace(config, steps=150), books.device)
-    report = train(trial, books, seconds=math.inf)
+def steps_in(config: SkipThoughtTrainingConfig, books: PackedBooks, seconds: float) -> int:
+    """How many steps fit into a time, which the learning rate schedule needs to know in advance."""
+    SkipThoughtTraining(replace(config, steps=60), books, books.device).fit()  # warm up the GPU
+    report = SkipThoughtTraining(replace(config, steps=150), books, books.device).fit()
     return max(1, int(150 * (seconds - 2 * report["seconds"]) / report["seconds"]))
 
 
-def load_books(pack: Path, words: int, device: torch.device) -> Books:
+def load_books(pack: Path, words: int, device: torch.device) -> PackedBooks:
     """All shards of a pack as one; words beyond the vocabulary become the unknown word."""
     tokens, lengths, books = [], [], []
     count = 0
@@ -89,13 +91,13 @@ def load_books(pack: Path, words: int, device: torch.device) -> Books:
         count += len(sizes)
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
     ids = np.concatenate(tokens).astype(np.uint16)
-    return Books(ids, offsets, np.concatenate(books), device)
+    return PackedBooks(ids, offsets, np.concatenate(books), device)
 
 
-def save(training: Training, report: dict, out: Path, name: str) -> None:
+def save(training: SkipThoughtTraining, report: dict, out: Path, name: str) -> None:
     """The encoder's weights, halved, and the report."""
-    model = training.model
-    weights = {"words": model.words.weight, **dict(model.encoder.named_parameters())}
+    network = training.network
+    weights = {"words": network.words.weight, **dict(network.encoder.named_parameters())}
     halves = {key: value.detach().half().cpu().numpy() for key, value in weights.items()}
     out.mkdir(parents=True, exist_ok=True)
     np.save(out / f"{name}-words.npy", halves.pop("words"))

@@ -20,15 +20,22 @@ import torch
 from numpy.typing import NDArray
 
 from folioreel.models.vocabulary import SPECIAL_TOKENS, UNKNOWN, Vocabulary
-from folioreel.train.student import LearningConfig, Lessons, Student, StudentConfig, learn
-from folioreel.train.teacher import Teacher, join_tokens
+from folioreel.train.student import (
+    Student,
+    StudentConfig,
+    StudentTrainingConfig,
+    TaughtSentences,
+    Teacher,
+    join_tokens,
+    train_student,
+)
 from skip_thoughts import load_books
 
 SEED = 5
 
 
 def main() -> None:
-    """Ask the teacher, teach the student, save it."""
+    """Encode with the teacher, train the student, save it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pack", type=Path)
     parser.add_argument("teacher", type=Path)
@@ -63,20 +70,20 @@ def main() -> None:
     sentences = sentences[:singles] + [sentences[k] for k in order]
     tell(f"{len(sentences):,} sentences")
     vectors = teacher.vectors([join_tokens(tokens) for tokens in sentences])
-    tell("the teacher has answered")
+    tell("the teacher's vectors are there")
     del teacher
     ids = vocabulary.ids
     numbers = [[ids.get(token, UNKNOWN) for token in tokens] for tokens in sentences]
-    lessons = Lessons(
+    taught = TaughtSentences(
         ids=np.array([number for row in numbers for number in row], dtype=np.uint16),
         offsets=np.concatenate([[0], np.cumsum([len(row) for row in numbers])]),
         vectors=vectors,
     )
-    tell("learning")
+    tell("training")
     start = first_words(vectors[:singles][::-1], arguments.word_units)
     reports: dict[str, dict] = {}
     for layers, seconds in zip(arguments.layers, arguments.seconds, strict=True):
-        config = LearningConfig(
+        config = StudentTrainingConfig(
             model=StudentConfig(
                 vocabulary=len(vocabulary),
                 word_units=arguments.word_units,
@@ -89,12 +96,12 @@ def main() -> None:
             held_out=arguments.held_out,
             seed=SEED,
         )
-        student, report = learn(config, lessons, device, words=start, seconds=seconds)
+        student, report = train_student(config, taught, device, words=start, seconds=seconds)
         for entry in report["log"][:: max(1, len(report["log"]) // 8)]:
             tell(entry)
         tell({key: value for key, value in report.items() if key != "log"})
         save(student, arguments.out, f"student{layers}")
-        reports[f"student{layers}"] = report | {"lessons": len(sentences)}
+        reports[f"student{layers}"] = report | {"sentences": len(sentences)}
     vocabulary.save(arguments.out / "student-vocabulary.txt")
     (arguments.out / "student.json").write_text(json.dumps(reports, indent=1) + "\n")
 
@@ -148,7 +155,7 @@ def exchange_words(sentences: list[list[str]], vocabulary: Vocabulary) -> list[l
 
 
 def first_words(vectors: NDArray[np.float16], units: int) -> NDArray[np.float32]:
-    """What the teacher says to each word alone, in fewer numbers by principal components."""
+    """The teacher's vector of each single word, reduced by principal components."""
     values = vectors.astype(np.float32)
     values -= values.mean(axis=0)
     _, directions = np.linalg.eigh(values.T @ values)

@@ -19,30 +19,26 @@ import numpy as np
 import torch
 
 from folioreel.evaluate.visual import corpus_bleu
-from folioreel.models.captioner import Captioner as CaptionWriter
-from folioreel.models.captioner import caption_tokens
+from folioreel.models.captioner import Captioner, caption_tokens
 from folioreel.models.vocabulary import Vocabulary
 from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.train.captioner import (
-    Captioned,
     CaptionerConfig,
     CaptionTraining,
     CaptionTrainingConfig,
     caption_ids,
     caption_words,
-    fit_captioner,
 )
-from folioreel.train.encoders import begin_with_student
 from folioreel.train.names import find_names, replace_names
 from folioreel.train.visual_semantic import VisualSemanticConfig
 from folioreel.train.visual_training import (
     DescribedClips,
     VisualTraining,
     VisualTrainingConfig,
-    fit,
-    pad_ids,
+    described_clips,
     paper_settings,
     recalls,
+    start_network,
 )
 
 KINDS = ("visual", "scene")
@@ -60,8 +56,8 @@ TRIED = (
     {"clip_dropout": 0.6},
     {"mixing": 0.0},
     {"mixing": 0.8},
-    {"forgotten": 0.0},
-    {"forgotten": 0.2},
+    {"word_dropout": 0.0},
+    {"word_dropout": 0.2},
     {"weight_decay": 1e-2},
     {"weight_decay": 1e-1},
     {"batch": 1000},
@@ -91,9 +87,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=500, help="for all together, about")
     parser.add_argument("--only", choices=["embeddings", "captioners"])
     parser.add_argument("--try-seconds", type=float, default=150, help="of these, for trying")
-    parser.add_argument("--try-rounds", type=int, default=60)
-    parser.add_argument("--rounds", type=int, default=150)
-    parser.add_argument("--passes", type=int, default=25, help="of the captioner")
+    parser.add_argument("--try-epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=150)
+    parser.add_argument("--caption-epochs", type=int, default=25, help="of the captioner")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--pictures", type=int, help="so many alone, to try the script")
     arguments = parser.parse_args()
@@ -102,18 +98,18 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     run = Run(read_pack(arguments.pack, arguments.pictures), arguments.out, device)
     if arguments.only != "captioners":
-        settings = run.search(arguments.try_rounds, arguments.try_seconds)
-        run.train_paper(arguments.try_rounds)
+        settings = run.search(arguments.try_epochs, arguments.try_seconds)
+        run.train_paper(arguments.try_epochs)
         for seed in range(arguments.seeds):
             for kind in KINDS:
                 for reader in ("attention", "lstm"):
                     run.train_embedding(
-                        kind, reader, seed, arguments.rounds, settings, arguments.seconds
+                        kind, reader, seed, arguments.epochs, settings, arguments.seconds
                     )
         run.choose_embeddings()
     if arguments.only != "embeddings":
         for name in CAPTIONERS:
-            run.train_captioner(name, arguments.passes, arguments.seconds)
+            run.train_captioner(name, arguments.caption_epochs, arguments.seconds)
     run.tell("done")
 
 
@@ -176,23 +172,15 @@ class Run:
         (self.out / "report.json").write_text(text + "\n", encoding="utf-8")
 
     def _clips(self, kind: str) -> dict[str, DescribedClips]:
-        ids = WordEncoder(self.student).word_ids
+        word_ids = WordEncoder(self.student).word_ids
         found = {}
         for split, views in self.pack.views[kind].items():
-            captions = self.pack.captions[split]
-            sentences = [ids(text) for texts in captions for text in texts]
-            clips = DescribedClips(
-                features=views[:, 0],
-                views=views if split == "train" else None,
-                ids=torch.from_numpy(pad_ids(sentences, 48)),
-                clip_of=torch.arange(len(captions)).repeat_interleave(
-                    torch.tensor([len(texts) for texts in captions])
-                ),
-            )
-            found[split] = clips.to(self.device)
+            ids = [[word_ids(text) for text in texts] for texts in self.pack.captions[split]]
+            kept = views if split == "train" else views[:, :1]
+            found[split] = described_clips(kept.numpy(), ids, 48).to(self.device)
         return found
 
-    def base(self, kind: str, reader: str, rounds: int) -> VisualTrainingConfig:
+    def base(self, kind: str, reader: str, epochs: int) -> VisualTrainingConfig:
         """The settings to begin with."""
         model = VisualSemanticConfig(
             clip_units=self.clips[kind]["train"].features.shape[1],
@@ -200,29 +188,29 @@ class Run:
             reader=reader,
         )
         batch = min(512, len(self.clips[kind]["train"]))
-        return VisualTrainingConfig(model=model, rounds=rounds, batch=batch)
+        return VisualTrainingConfig(model=model, epochs=epochs, batch=batch)
 
     def fit(
         self, config: VisualTrainingConfig, kind: str, seconds: float = 120, name: str = ""
     ) -> tuple[VisualTraining, dict]:
-        """One network, from the student's word vectors and layers on."""
-        training = VisualTraining(config, self.device)
-        begin_with_student(training.network, self.student)
-        clips = self.clips[kind]
-        training.start(clips["train"])
+        """One network, starting from the student's word vectors and layers."""
+        training = self.start(config, kind)
         checkpoint = self.out / f"{name}.pt" if name else None
-        if checkpoint is not None and checkpoint.exists():
-            training.load(checkpoint)
-        report = fit(training, clips["train"], clips["dev"], seconds=seconds, checkpoint=checkpoint)
+        report = training.fit(seconds=seconds, checkpoint=checkpoint)
         if checkpoint is not None:
             checkpoint.unlink()
         return training, report
 
-    def search(self, rounds: int, seconds: float) -> dict:
+    def start(self, config: VisualTrainingConfig, kind: str) -> VisualTraining:
+        """A run that has not begun."""
+        network = start_network(config, self.device, self.student)
+        return VisualTraining(config, network, self.clips[kind]["train"], self.clips[kind]["dev"])
+
+    def search(self, epochs: int, seconds: float) -> dict:
         """Settings that do best on the dev split, changed one at a time."""
         if "settings" in self.report:
             return dict(self.report["settings"])
-        base = self.base("visual", "attention", rounds)
+        base = self.base("visual", "attention", epochs)
         changes: dict = {}
         tried = []
         _, report = self.fit(base, "visual")
@@ -246,7 +234,7 @@ class Run:
         self.tell("settings", changes)
         return changes
 
-    def train_paper(self, rounds: int) -> None:
+    def train_paper(self, epochs: int) -> None:
         """The paper's own settings, for comparison."""
         if "paper" in self.report:
             return
@@ -254,7 +242,7 @@ class Run:
             model = self.base("visual", "lstm", 1).model
             size = len(self.clips["visual"]["train"])
             config = replace(
-                paper_settings(model), rounds=rounds, learning_rate=rate, batch=min(128, size)
+                paper_settings(model), epochs=epochs, learning_rate=rate, batch=min(128, size)
             )
             _, report = self.fit(config, "visual", seconds=30)
             self.tell("paper", rate, report["best"])
@@ -263,7 +251,7 @@ class Run:
         self.save_report()
 
     def train_embedding(
-        self, kind: str, reader: str, seed: int, rounds: int, settings: dict, seconds: float
+        self, kind: str, reader: str, seed: int, epochs: int, settings: dict, seconds: float
     ) -> None:
         """One network for one kind of features, saved."""
         name = f"{kind}-{reader}-{seed}"
@@ -271,10 +259,9 @@ class Run:
         if self.seconds() > 0.75 * seconds and not path.exists():
             self.tell(name, "is left out: no time")
             return
-        config = changed(self.base(kind, reader, rounds), settings | {"seed": seed})
+        config = changed(self.base(kind, reader, epochs), settings | {"seed": seed})
         if path.exists():
-            training = VisualTraining(config, self.device)
-            begin_with_student(training.network, self.student)
+            training = self.start(config, kind)
             state = {k: torch.from_numpy(v).float() for k, v in np.load(path).items()}
             training.network.load_state_dict(state, strict=False)
         else:
@@ -314,7 +301,7 @@ class Run:
         self.report["chosen"] = chosen
         self.save_report()
 
-    def train_captioner(self, name: str, passes: int, seconds: float) -> None:
+    def train_captioner(self, name: str, epochs: int, seconds: float) -> None:
         """One captioner, saved; how well it does with some beams."""
         path = self.out / f"{name}.npz"
         if path.exists() or self.seconds() > seconds:
@@ -323,14 +310,12 @@ class Run:
         vocabulary = caption_words(self.pack.captions["train"])
         units = self.pack.pictures("dev").shape[1]
         model = CaptionerConfig(vocabulary=len(vocabulary), picture_units=units)
-        config = replace(CaptionTrainingConfig(model=model, passes=passes), **CAPTIONERS[name])
-        training = CaptionTraining(config, self.device)
-        pictures, judged = (self._captioned(split, vocabulary) for split in ("train", "dev"))
+        config = replace(CaptionTrainingConfig(model=model, epochs=epochs), **CAPTIONERS[name])
+        pictures, held_out = (self._captioned(split, vocabulary) for split in ("train", "dev"))
+        training = CaptionTraining(config, pictures, held_out, self.device)
         checkpoint = self.out / f"{name}.pt"
-        if checkpoint.exists():
-            training.load(checkpoint)
         rest = seconds - self.seconds() + 30
-        report = fit_captioner(training, pictures, judged, checkpoint=checkpoint, seconds=rest)
+        report = training.fit(checkpoint=checkpoint, seconds=rest)
         checkpoint.unlink()
         self.tell(name, report["best"], f"{report['seconds']:.0f} s")
         weights = {
@@ -344,19 +329,15 @@ class Run:
             entry["bleu"].append(self._bleu(weights, vocabulary, beam, power))
         self.save_report()
 
-    def _captioned(self, split: str, vocabulary: Vocabulary) -> Captioned:
+    def _captioned(self, split: str, vocabulary: Vocabulary) -> DescribedClips:
         captions = self.pack.captions[split]
-        sentences = [caption_ids(text, vocabulary) for texts in captions for text in texts]
-        counts = torch.tensor([len(texts) for texts in captions])
-        return (
-            self.pack.pictures(split).to(self.device),
-            torch.from_numpy(pad_ids(sentences, 24)).to(self.device),
-            torch.arange(len(captions)).repeat_interleave(counts).to(self.device),
-        )
+        ids = [[caption_ids(text, vocabulary) for text in texts] for texts in captions]
+        views = self.pack.pictures(split)[:, None].numpy()
+        return described_clips(views, ids, 24).to(self.device)
 
     def _bleu(self, weights: dict, vocabulary: Vocabulary, beam: int, power: float) -> dict:
         """BLEU on the dev split."""
-        writer = CaptionWriter(
+        writer = Captioner(
             name="",
             features=KINDS,
             vocabulary=vocabulary,

@@ -1,4 +1,4 @@
-"""`train chain` and `evaluate --leave-one-out` on two small judged pairs."""
+"""`train positions` and `evaluate --leave-one-out` on two small judged pairs."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from made_pairs import write_dataset
 from folioreel.cli import main
 from folioreel.config import STEPS
 from folioreel.models.presets import load_preset
-from folioreel.train import train_positions as module
+from folioreel.train import positions as module
 
 
 def run(*arguments):
@@ -35,7 +35,7 @@ def dataset(tmp_path_factory):
 
 def test_a_preset_is_learned_and_taken(dataset, tmp_path):
     out = tmp_path / "preset"
-    result = run("train", "chain", dataset, "--out", out, "--iterations", 3)
+    result = run("train", "positions", dataset, "--out", out, "--iterations", 3)
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["judged", "lines", "24"] in lines
@@ -54,7 +54,7 @@ def test_a_preset_is_learned_and_taken(dataset, tmp_path):
 
 def test_a_preset_as_json(dataset, tmp_path):
     out = tmp_path / "preset"
-    result = run("train", "chain", dataset, "--out", out, "--iterations", 1, "--json")
+    result = run("train", "positions", dataset, "--out", out, "--iterations", 1, "--json")
     found = json.loads(result.stdout)
     assert found["preset"] == str(out)
     assert found["pairs"] == ["ferry", "garden"]
@@ -68,29 +68,39 @@ def test_the_iterations_are_passed_on(dataset, tmp_path, monkeypatch):
         seen.append((dataset, out, config.iterations))
         return {"pairs": [], "judged_lines": 0, "config": {"weights": {}, "steps": {}}}
 
-    monkeypatch.setattr(module, "train_chain", stub)
+    monkeypatch.setattr(module, "train_positions", stub)
     for more, iterations in (((), 25), (("--iterations", 7), 7)):
-        assert run("train", "chain", "pairs", "--out", tmp_path / "p", *more).exit_code == 0
+        assert run("train", "positions", "pairs", "--out", tmp_path / "p", *more).exit_code == 0
         assert seen[-1] == (module.Path("pairs"), tmp_path / "p", iterations)
-    assert run("train", "chain", "pairs", "--out", "p", "--iterations", 0).exit_code == 2
-    assert run("train", "chain", "pairs").exit_code == 2
+    assert run("train", "positions", "pairs", "--out", "p", "--iterations", 0).exit_code == 2
+    assert run("train", "positions", "pairs").exit_code == 2
     assert len(seen) == 2
 
 
 def test_what_training_refuses(dataset, tmp_path):
-    assert_one_line(run("train", "chain", tmp_path / "nothing", "--out", tmp_path / "p"), "nothing")
+    assert_one_line(
+        run("train", "positions", tmp_path / "nothing", "--out", tmp_path / "p"), "nothing"
+    )
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
-    assert_one_line(run("train", "chain", dataset, "--out", tmp_path / "mine"), "mine")
+    assert_one_line(run("train", "positions", dataset, "--out", tmp_path / "mine"), "mine")
     assert_one_line(
-        run("train", "chain", dataset, "--out", tmp_path / "mine" / "notes.txt"), "is a file"
+        run("train", "positions", dataset, "--out", tmp_path / "mine" / "notes.txt"), "is a file"
     )
     assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
     assert not (tmp_path / "p").exists()
 
 
 def test_it_needs_no_pytorch(dataset, tmp_path):
-    arguments = ["train", "chain", str(dataset), "--out", str(tmp_path / "p"), "--iterations", "1"]
+    arguments = [
+        "train",
+        "positions",
+        str(dataset),
+        "--out",
+        str(tmp_path / "p"),
+        "--iterations",
+        "1",
+    ]
     code = (
         "import sys; sys.modules['torch'] = None; from folioreel.cli import main;"
         f"main({arguments!r}, standalone_mode=False)"

@@ -22,6 +22,8 @@ NEEDS_NO_HELP = {"out", "as_json"}
 def walk(group, words=()):
     """Every command and group below a group, by the words that call it."""
     for name, command in group.commands.items():
+        if command.hidden:  # another name of a command that is listed
+            continue
         yield (*words, name), command
         if isinstance(command, click.Group):
             yield from walk(command, (*words, name))
@@ -90,7 +92,8 @@ def test_no_summary_is_cut(width):
         context = click.Context(group, info_name=" ".join(words), terminal_width=width)
         listed = " ".join(group.get_help(context).split())
         assert "…" not in listed
-        for name, command in group.commands.items():
+        shown = {name: c for name, c in group.commands.items() if not c.hidden}
+        for name, command in shown.items():
             summary = " ".join((command.help or "").split("\n\n")[0].split())
             first, _, _ = summary.partition(". ")
             assert f"{name} {first}" in listed

@@ -58,8 +58,8 @@ def state(out):
 def assert_same_weights(one, other):
     ours, theirs = state(one), state(other)
     assert ours["step"] == theirs["step"]
-    for name, values in ours["model"].items():
-        assert torch.equal(values, theirs["model"][name]), name
+    for name, values in ours["network"].items():
+        assert torch.equal(values, theirs["network"][name]), name
 
 
 def assert_one_line(result, *says):
@@ -116,7 +116,7 @@ def test_a_limited_run_is_taken_up_with_the_same_end(straight, corpus, tmp_path)
     out = tmp_path / "run"
     limited = train(corpus, out, minutes=1e-9)
     assert limited.exit_code == 0, limited.output
-    assert "give the same command again" in limited.stdout
+    assert "run the same command again" in limited.stdout
     assert state(out)["step"] == 1
     packed = (out / "pack" / "pack.json").stat().st_mtime_ns
     rest = train(corpus, out, "--json")
@@ -145,7 +145,7 @@ def test_a_finished_run_keeps_its_report(straight, corpus, tmp_path):
 def test_a_stopped_run_keeps_the_steps_that_were_done(
     straight, corpus, tmp_path, monkeypatch, stop
 ):
-    from folioreel.train.sentences import Training
+    from folioreel.train.skip_thought import SkipThoughtTraining as Training
 
     learn = Training.learn
 
@@ -215,7 +215,7 @@ def test_a_pack_that_lost_a_part_is_made_again(straight, corpus, tmp_path, part)
 def test_a_flipped_bit_in_the_checkpoint(straight, corpus, tmp_path):
     shutil.copytree(straight[0], tmp_path / "run")
     path = tmp_path / "run" / "checkpoint.pt"
-    weights = state(tmp_path / "run")["model"]["words.weight"].numpy().tobytes()
+    weights = state(tmp_path / "run")["network"]["words.weight"].numpy().tobytes()
     data = bytearray(path.read_bytes())
     data[data.index(weights)] ^= 1
     path.write_bytes(data)
@@ -296,7 +296,7 @@ def test_without_pytorch_it_says_what_to_install(corpus, tmp_path, monkeypatch):
 
 def test_a_pack_of_many_shards_reads_as_one(corpus, tmp_path):
     """Books that are larger than a shard go on in the next one; compared with the books' texts."""
-    from folioreel.train.train_sentences import read_pack
+    from folioreel.train.sentences import read_pack
 
     opened = open_corpus(corpus)
     vocabulary = build_vocabulary(opened, 100)

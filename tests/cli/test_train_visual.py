@@ -53,11 +53,11 @@ def see(colour):
 
 def test_an_embedding_learns_the_colours(flickr8k, tmp_path):
     out = tmp_path / "run"
-    result = train("visual", flickr8k, out, "--reader", "lstm", "--rounds", 8, "--json")
+    result = train("visual", flickr8k, out, "--reader", "lstm", "--epochs", 8, "--json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report == json.loads((out / "report.json").read_text(encoding="utf-8"))
-    assert (report["data"]["clips"], report["data"]["held_out_clips"], report["round"]) == (
+    assert (report["data"]["clips"], report["data"]["held_out_clips"], report["epoch"]) == (
         12,
         4,
         8,
@@ -72,12 +72,12 @@ def test_an_embedding_learns_the_colours(flickr8k, tmp_path):
 
 
 def test_a_run_in_two_parts_ends_as_one(flickr8k, tmp_path):
-    settings = ("--features", "scene", "--reader", "lstm", "--rounds", 3)
+    settings = ("--features", "scene", "--reader", "lstm", "--epochs", 3)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert train("visual", flickr8k, whole, *settings).exit_code == 0
     first = train("visual", flickr8k, parts, *settings, "--minutes", 1e-9)
-    assert "not finished; give the same command again to go on" in first.stdout
-    assert json.loads((parts / "report.json").read_text(encoding="utf-8"))["round"] == 1
+    assert "not finished; run the same command again to continue" in first.stdout
+    assert json.loads((parts / "report.json").read_text(encoding="utf-8"))["epoch"] == 1
     assert train("visual", flickr8k, parts, *settings).exit_code == 0
     (one, other) = (VisualSemantic.load(folder / "embedding") for folder in (whole, parts))
     assert one.features == "scene"
@@ -86,21 +86,21 @@ def test_a_run_in_two_parts_ends_as_one(flickr8k, tmp_path):
 
 
 def test_the_papers_settings(flickr8k, tmp_path):
-    result = train("visual", flickr8k, tmp_path / "run", "--paper", "--rounds", 1, "--json")
+    result = train("visual", flickr8k, tmp_path / "run", "--paper", "--epochs", 1, "--json")
     settings = json.loads(result.stdout)["training"]
     assert (settings["optimizer"], settings["contrast"]) == ("sgd", "all")
-    assert (settings["model"]["reader"], settings["rounds"]) == ("lstm", 1)
+    assert (settings["model"]["reader"], settings["epochs"]) == ("lstm", 1)
 
 
 def test_a_captioner_learns_the_colours_and_is_taken_up(flickr8k, tmp_path):
     out = tmp_path / "run"
-    settings = ("--passes", 25, "--batch", 4)
+    settings = ("--epochs", 25, "--batch", 4)
     first = train("caption", flickr8k, out, *settings, "--minutes", 1e-9)
     assert first.exit_code == 0, first.output
     assert "not finished" in first.stdout
     result = train("caption", flickr8k, out, *settings, "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["passes"] == 25
+    assert json.loads(result.stdout)["epoch"] == 25
     pictures = [flickr8k / "images" / f"test{number}.png" for number in range(4)]
     found = caption_pictures(pictures, captioner=out / "captioner")
     for number, (caption,) in enumerate(found):
@@ -120,12 +120,12 @@ def write_clips(folder, count=10):
 def test_a_table_of_clips(tmp_path):
     table = write_clips(tmp_path / "clips")
     out = tmp_path / "run"
-    result = train("visual", table, out, "--reader", "lstm", "--rounds", 1, "--json")
+    result = train("visual", table, out, "--reader", "lstm", "--epochs", 1, "--json")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)["data"]
     assert (data["clips"], data["sentences"], data["held_out_clips"]) == (9, 9, 1)
     (tmp_path / "clips" / "film" / "clip.3.mp4").unlink()
-    assert_one_line(train("visual", table, out), "names the clip clip.3", "(1 in all are missing)")
+    assert_one_line(train("visual", table, out), "names the clip clip.3", "(1 missing)")
 
 
 def test_what_cannot_be_trained_is_one_line(flickr8k, tmp_path):
@@ -147,10 +147,10 @@ def test_what_cannot_be_trained_is_one_line(flickr8k, tmp_path):
 
 def test_other_data_or_settings_are_refused(flickr8k, tmp_path):
     out = tmp_path / "run"
-    assert train("caption", flickr8k, out, "--passes", 1).exit_code == 0
-    assert_one_line(train("caption", flickr8k, out, "--passes", 2), "passes: 1 there, 2 here")
+    assert train("caption", flickr8k, out, "--epochs", 1).exit_code == 0
+    assert_one_line(train("caption", flickr8k, out, "--epochs", 2), "epochs: 1 there, 2 here")
     other = tmp_path / "other"
     write_flickr8k(other, train=14)
-    assert_one_line(train("caption", other, out, "--passes", 1), "other sentences")
+    assert_one_line(train("caption", other, out, "--epochs", 1), "other sentences")
     (out / "checkpoint.pt").write_bytes(b"broken")
-    assert_one_line(train("caption", flickr8k, out, "--passes", 1), "is damaged; remove it")
+    assert_one_line(train("caption", flickr8k, out, "--epochs", 1), "is damaged; remove it")

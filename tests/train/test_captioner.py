@@ -9,14 +9,14 @@ import torch
 from folioreel.errors import ModelFolderError
 from folioreel.models.captioner import Captioner, caption_tokens
 from folioreel.models.vocabulary import END, SPECIAL_TOKENS, Vocabulary
-from folioreel.train.captioner import Captioner as Network
 from folioreel.train.captioner import (
     CaptionerConfig,
+    CaptionerNetwork,
     CaptionTraining,
     CaptionTrainingConfig,
-    fit_captioner,
     stored_weights,
 )
+from folioreel.train.visual_training import DescribedClips
 
 CPU = torch.device("cpu")
 WORDS = (*SPECIAL_TOKENS, "dog", "cat", "runs")
@@ -25,7 +25,7 @@ WORDS = (*SPECIAL_TOKENS, "dog", "cat", "runs")
 def made_network(seed=1):
     torch.manual_seed(seed)
     config = CaptionerConfig(vocabulary=len(WORDS), picture_units=6, word_units=8, units=10)
-    network = Network(config).eval()
+    network = CaptionerNetwork(config).eval()
     for parameter in network.parameters():
         parameter.data = (parameter.data * 4).half().float()
     return network
@@ -119,40 +119,42 @@ def test_weights_as_bytes_are_nearly_the_same(tmp_path):
     assert again.caption(pictures) == captioner.caption(pictures)
 
 
-def made_lessons():
+def made_clips():
     """Pictures of a dog or a cat; the sentence tells which."""
     rng = np.random.default_rng(5)
     kinds = rng.integers(0, 2, 60)
     parts = rng.uniform(0, 0.2, (60, 6)) + np.where(kinds[:, None] == 0, 0.0, 1.0)
     ids = np.stack([[3 + kind, 5] for kind in kinds])
     pictures = torch.tensor(parts, dtype=torch.float32)
-    return (pictures, torch.from_numpy(ids), torch.arange(60)), kinds
+    clips = DescribedClips(features=pictures, ids=torch.from_numpy(ids), clip_of=torch.arange(60))
+    return clips, kinds
 
 
-def made_training(**changes):
+def made_training(clips, **changes):
     config = CaptionerConfig(vocabulary=len(WORDS), picture_units=6, word_units=8, units=16)
-    settings = {"batch": 10, "passes": 12, "learning_rate": 1e-2, "dropout": 0.1}
+    settings = {"batch": 10, "epochs": 12, "learning_rate": 1e-2, "dropout": 0.1}
     settings["smoothing"] = 0.0
-    return CaptionTraining(CaptionTrainingConfig(model=config, **settings | changes), CPU)
+    config = CaptionTrainingConfig(model=config, **settings | changes)
+    return CaptionTraining(config, clips, clips, CPU)
 
 
 def test_it_learns_what_is_to_be_seen():
-    lessons, kinds = made_lessons()
-    training = made_training(passes=30, learning_rate=3e-2)
-    report = fit_captioner(training, lessons, lessons)
-    assert report["best"]["loss"] < 0.1
+    clips, kinds = made_clips()
+    training = made_training(clips, epochs=30, learning_rate=3e-2)
+    report = training.fit()
+    assert report["best"]["held_out_loss"] < 0.1
     captioner = made_captioner(training.network, beam=2)
-    found = [caption.text for caption in captioner.caption(lessons[0].numpy())]
+    found = [caption.text for caption in captioner.caption(clips.features.numpy())]
     assert found == ["Dog runs." if kind == 0 else "Cat runs." for kind in kinds]
 
 
-def test_a_run_taken_up_again_ends_as_one_that_was_not_stopped(tmp_path):
-    lessons, _ = made_lessons()
-    whole = fit_captioner(made_training(passes=4), lessons, lessons)
-    first = made_training(passes=4)
-    fit_captioner(first, lessons, lessons, seconds=0, checkpoint=tmp_path / "run.pt")
-    assert first.passes == 1
-    second = made_training(passes=4)
-    second.load(tmp_path / "run.pt")
-    found = fit_captioner(second, lessons, lessons)
-    assert [e["judged_loss"] for e in found["log"]] == [e["judged_loss"] for e in whole["log"]]
+def test_a_resumed_run_ends_as_one_that_was_not_stopped(tmp_path):
+    clips, _ = made_clips()
+    whole = made_training(clips, epochs=4).fit()
+    first = made_training(clips, epochs=4)
+    first.fit(seconds=0, checkpoint=tmp_path / "run.pt")
+    assert first.done == 1
+    found = made_training(clips, epochs=4).fit(checkpoint=tmp_path / "run.pt")
+    assert found["steps"] == 3 * 6
+    losses = [[entry["held_out_loss"] for entry in report["log"]] for report in (found, whole)]
+    assert losses[0] == losses[1]

@@ -8,7 +8,7 @@ import pytest
 from folioreel.alignment.marginals import chain_marginals
 from folioreel.config import ChainConfig
 from folioreel.models.chain import make_chain
-from folioreel.train.chain import WEIGHTS, fit_chain, log_likelihood, log_partition, make_lesson
+from folioreel.train.chain import WEIGHTS, clamp_chain, fit_chain, log_likelihood, log_partition
 from folioreel.train.judged import JudgedMoment
 
 CONFIG = ChainConfig(unary=3.0, pace=1.5, stay=0.7, sigma=0.2)
@@ -20,15 +20,15 @@ JUDGED = (
 
 
 @pytest.fixture
-def lesson(rng):
+def pair(rng):
     unary = rng.random((5, 4)).astype(np.float32)
     steps = rng.random(4) / 5
-    return make_lesson(make_chain(unary, steps, CONFIG), JUDGED)
+    return clamp_chain(make_chain(unary, steps, CONFIG), JUDGED)
 
 
-def brute_force(lesson, config: ChainConfig) -> float:
+def brute_force(pair, config: ChainConfig) -> float:
     """log of (sum over paths that keep to the judgements / sum over all paths)."""
-    unary, steps = lesson.chain.unary.astype(float), lesson.chain.steps
+    unary, steps = pair.chain.unary.astype(float), pair.chain.steps
     moments, sentences = unary.shape
     allowed = {j.moment: j.sentences for j in JUDGED if j.verdict == "match"}
     kept = total = 0.0
@@ -50,17 +50,17 @@ def changed(config: ChainConfig, name: str, by: float) -> ChainConfig:
     return ChainConfig(**{**values, name: values[name] + by})
 
 
-def test_likelihood_is_that_of_all_paths(lesson):
-    value, _ = log_likelihood([lesson], CONFIG)
-    assert value == pytest.approx(brute_force(lesson, CONFIG), abs=1e-9)
+def test_likelihood_is_that_of_all_paths(pair):
+    value, _ = log_likelihood([pair], CONFIG)
+    assert value == pytest.approx(brute_force(pair, CONFIG), abs=1e-9)
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_gradient_is_the_slope_of_the_brute_force_likelihood(lesson, place):
-    _, gradient = log_likelihood([lesson], CONFIG)
+def test_gradient_is_the_slope_of_the_brute_force_likelihood(pair, place):
+    _, gradient = log_likelihood([pair], CONFIG)
     name, step = WEIGHTS[place], 1e-5
-    above = brute_force(lesson, changed(CONFIG, name, step))
-    below = brute_force(lesson, changed(CONFIG, name, -step))
+    above = brute_force(pair, changed(CONFIG, name, step))
+    below = brute_force(pair, changed(CONFIG, name, -step))
     assert gradient[place] == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-7)
 
 
@@ -74,9 +74,9 @@ def test_partition_agrees_with_the_marginals_of_a_longer_chain(rng):
     assert gradient[0] == pytest.approx(float((exact.probability * unary).sum()), rel=1e-5)
 
 
-def test_two_pairs_count_as_the_sum(lesson):
-    one, slope = log_likelihood([lesson], CONFIG)
-    two, slopes = log_likelihood([lesson, lesson], CONFIG)
+def test_two_pairs_count_as_the_sum(pair):
+    one, slope = log_likelihood([pair], CONFIG)
+    two, slopes = log_likelihood([pair, pair], CONFIG)
     assert two == pytest.approx(2 * one)
     np.testing.assert_allclose(slopes, 2 * slope)
 
@@ -84,7 +84,7 @@ def test_two_pairs_count_as_the_sum(lesson):
 def test_fitting_finds_the_weights_that_drew_the_truth(rng):
     # Paths are drawn from a chain; with many of them the likeliest weights are near its own.
     true = ChainConfig(unary=2.0, pace=3.0, stay=0.5, sigma=0.1)
-    lessons = []
+    pairs = []
     for _ in range(30):
         unary = rng.random((30, 12)).astype(np.float32)
         chain = make_chain(unary, np.full(29, 1 / 30), true)
@@ -94,10 +94,10 @@ def test_fitting_finds_the_weights_that_drew_the_truth(rng):
             for i, j in enumerate(path)
             if i % 3 != 1  # the rest stays hidden
         ]
-        lessons.append(make_lesson(chain, judged))
+        pairs.append(clamp_chain(chain, judged))
     start = ChainConfig(unary=5.0, pace=1.0, stay=1.0, sigma=0.3)
-    learned = fit_chain(lessons, start)
-    at_truth, _ = log_likelihood(lessons, true)
+    learned = fit_chain(pairs, start)
+    at_truth, _ = log_likelihood(pairs, true)
     assert learned.log_likelihood > learned.start_log_likelihood
     assert learned.log_likelihood >= at_truth - 1e-6
     assert learned.config.unary == pytest.approx(true.unary, rel=0.25)

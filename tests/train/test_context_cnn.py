@@ -10,15 +10,15 @@ from folioreel.errors import ConfigError
 from folioreel.models.context_cnn import ContextModel
 from folioreel.train.context_cnn import (
     ContextConfig,
+    ContextExamples,
     ContextNetwork,
-    Lessons,
-    context_graph,
+    context_examples,
     fit_context,
-    make_lessons,
     svm_config,
     without_measures,
 )
 from folioreel.train.judged import JudgedMoment
+from folioreel.train.onnx import context_graph
 
 MEASURES = ("tfidf", "sentence")
 
@@ -63,11 +63,11 @@ def test_a_window_as_an_example_gives_the_score_of_its_cell(rng):
     rows, judged, _ = made_pair(rng)
     config = ContextConfig(measures=MEASURES, window=3, channels=4)
     network = ContextNetwork(config).eval()
-    lessons = make_lessons(rows, judged[:3], config)
+    examples = context_examples(rows, judged[:3], config)
     with torch.no_grad():
-        scores = network(torch.from_numpy(lessons.planes).float())[:, 0].numpy()  # (3, J)
+        scores = network(torch.from_numpy(examples.planes).float())[:, 0].numpy()  # (3, J)
     whole = context_scores(rows, exported(network))
-    np.testing.assert_allclose(scores, whole[:3], atol=5e-3)  # lessons are kept in half precision
+    np.testing.assert_allclose(scores, whole[:3], atol=5e-3)  # examples are kept in half precision
 
 
 def test_context_tells_cells_apart_that_look_the_same_alone(rng):
@@ -75,11 +75,11 @@ def test_context_tells_cells_apart_that_look_the_same_alone(rng):
     other, _, other_truth = made_pair(rng)
     shares = {}
     for name, config in {
-        "cnn": ContextConfig(measures=MEASURES, window=3, channels=8, dropout=0.1, passes=20),
-        "cnn-1": ContextConfig(measures=MEASURES, layers=1, window=5, dropout=0.0, passes=40),
+        "cnn": ContextConfig(measures=MEASURES, window=3, channels=8, dropout=0.1, epochs=20),
+        "cnn-1": ContextConfig(measures=MEASURES, layers=1, window=5, dropout=0.0, epochs=40),
         "svm": svm_config(MEASURES),
     }.items():
-        network = fit_context(config, [make_lessons(rows, judged, config)])
+        network = fit_context(config, [context_examples(rows, judged, config)])
         found = context_scores(other, exported(network)).argmax(axis=1)
         shares[name] = float((found == other_truth).mean())
     assert shares["cnn"] > 0.9
@@ -90,7 +90,7 @@ def test_context_tells_cells_apart_that_look_the_same_alone(rng):
 def test_the_svm_is_a_weighted_sum_of_one_cell(rng):
     rows, judged, _ = made_pair(rng)
     config = svm_config(MEASURES)
-    network = fit_context(config, [make_lessons(rows, judged, config)])
+    network = fit_context(config, [context_examples(rows, judged, config)])
     weights = (network.layers[0].weight[0] * network.scale).detach().numpy().ravel()
     expected = np.tensordot(weights, rows.planes, 1) + network.layers[0].bias.item()
     np.testing.assert_allclose(context_scores(rows, exported(network)), expected, atol=1e-4)
@@ -99,12 +99,12 @@ def test_the_svm_is_a_weighted_sum_of_one_cell(rng):
 
 def test_the_same_seed_gives_the_same_network(rng):
     rows, judged, _ = made_pair(rng, moments=20)
-    config = ContextConfig(measures=MEASURES, window=3, channels=4, passes=3)
-    lessons = make_lessons(rows, judged, config)
-    first, second = (context_graph(fit_context(config, [lessons])) for _ in range(2))
+    config = ContextConfig(measures=MEASURES, window=3, channels=4, epochs=3)
+    examples = context_examples(rows, judged, config)
+    first, second = (context_graph(fit_context(config, [examples])) for _ in range(2))
     assert first == second
-    other = ContextConfig(measures=MEASURES, window=3, channels=4, passes=3, seed=1)
-    assert context_graph(fit_context(other, [lessons])) != first
+    other = ContextConfig(measures=MEASURES, window=3, channels=4, epochs=3, seed=1)
+    assert context_graph(fit_context(other, [examples])) != first
 
 
 def test_moments_that_are_not_in_the_book_learn_low_scores(rng):
@@ -116,7 +116,7 @@ def test_moments_that_are_not_in_the_book_learn_low_scores(rng):
         for j in judged
     )
     config = ContextConfig(measures=MEASURES, layers=1, window=1, dropout=0.0)
-    network = fit_context(config, [make_lessons(rows, judged, config)])
+    network = fit_context(config, [context_examples(rows, judged, config)])
     best = context_scores(rows, exported(network)).max(axis=1)
     assert best[list(absent)].max() < best[truth[:30] - 7].mean()
 
@@ -125,9 +125,9 @@ def test_a_scene_teaches_nothing(rng):
     rows, judged, _ = made_pair(rng)
     scene = JudgedMoment(moment=9, verdict="scene", sentences=(1,))
     config = ContextConfig(measures=MEASURES)
-    assert make_lessons(rows, [scene, judged[0]], config).judged == (judged[0],)
+    assert context_examples(rows, [scene, judged[0]], config).judged == (judged[0],)
     with pytest.raises(ConfigError, match="no judged moment"):
-        make_lessons(rows, [scene], config)
+        context_examples(rows, [scene], config)
 
 
 def test_without_a_match_there_is_nothing_to_learn():
@@ -135,7 +135,7 @@ def test_without_a_match_there_is_nothing_to_learn():
     config = ContextConfig(measures=("tfidf",), window=3)
     planes = np.zeros((1, 1, 7, 20), dtype=np.float16)
     with pytest.raises(ConfigError, match="no match"):
-        fit_context(config, [Lessons(planes=planes, judged=(none,))])
+        fit_context(config, [ContextExamples(planes=planes, judged=(none,))])
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from made_encoders import by_pytorch, made_networks, made_vocabulary
 
 from folioreel.models.sentence_encoder import load_encoder
 from folioreel.models.word_encoder import EncoderModel, WordEncoder
-from folioreel.train.encoders import encoder_part, skip_thought_encoder
-from folioreel.train.onnx import skip_thought_graph
+from folioreel.train.onnx import encoder_part, skip_thought_graph
+from folioreel.train.sentences import skip_thought_encoder
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
 
 TEXTS = (
@@ -75,7 +75,13 @@ def test_the_card_and_the_settings():
     model = skip_thought_encoder(made_networks()[0], made_vocabulary(), LONGEST, REPORT)
     assert (model.longest, model.normalize, model.back_off) == (LONGEST, True, False)
     assert model.training == REPORT
-    for says in ("uni-skip", "1,234", "5,678,901", "perplexity after: 45.68", "vectors of 24"):
+    for says in (
+        "uni-skip",
+        "1,234",
+        "5,678,901",
+        "perplexity after: 45.68",
+        "sentence vector: 24",
+    ):
         assert says in model.card
     early = skip_thought_encoder(
         made_networks()[0], made_vocabulary(), LONGEST, {**REPORT, "log": []}

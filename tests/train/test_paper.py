@@ -11,10 +11,10 @@ from folioreel.alignment.score import context_scores
 from folioreel.evaluate.dataset import Pair
 from folioreel.evaluate.judged_tables import Judgement, SpokenLine
 from folioreel.models.chain import make_chain, time_steps
-from folioreel.train.chain import log_likelihood, make_lesson
+from folioreel.train.chain import clamp_chain, log_likelihood
 from folioreel.train.context_cnn import ContextConfig
-from folioreel.train.judged import JudgedMoment, judged_moments
-from folioreel.train.paper import TrainingPair, train_chain, train_context
+from folioreel.train.judged import JudgedMoment, TrainingPair, judged_moments
+from folioreel.train.paper import fit_context_model, fit_paper_chain
 from folioreel.types import Film, Subtitle
 
 
@@ -84,13 +84,13 @@ def pair(rng) -> TrainingPair:
     return TrainingPair(film=film, rows=MadeRows(planes, ("tfidf",)), judged=judged)
 
 
-CONFIG = ContextConfig(measures=("tfidf",), layers=1, window=3, dropout=0.0, passes=10)
+CONFIG = ContextConfig(measures=("tfidf",), layers=1, window=3, dropout=0.0, epochs=10)
 
 
 def test_the_model_knows_how_it_was_made(pair):
-    model = train_context(CONFIG, [pair], "made")
+    model = fit_context_model(CONFIG, [pair], "made")
     assert (model.name, model.measures, model.halo) == ("made", ("tfidf",), (1, 1))
-    assert model.training["passes"] == 10
+    assert model.training["epochs"] == 10
     truth = np.arange(60) + 10
     found = context_scores(pair.rows, model).argmax(axis=1)
     assert (found == truth).mean() > 0.8
@@ -98,7 +98,7 @@ def test_the_model_knows_how_it_was_made(pair):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_chain_learns_that_the_film_follows_the_book(pair, count):
-    learned = train_chain(CONFIG, [pair] * count, evaluations=15)
+    learned = fit_paper_chain(CONFIG, [pair] * count, evaluations=15)
     assert learned.log_likelihood > learned.start_log_likelihood
     # A film that never leaps is told so by dear leaps; one that leaps at random is not.
     assert learned.config.pace + learned.config.stay > 4
@@ -108,10 +108,10 @@ def test_the_chain_does_not_see_what_the_network_learned_by_heart(pair, rng):
     # Measures of noise: a network can but learn its examples by heart, and the chain must know.
     noise = MadeRows(rng.random((1, 60, 80)).astype(np.float32), ("tfidf",))
     blind = TrainingPair(film=pair.film, rows=noise, judged=pair.judged)
-    config = ContextConfig(measures=("tfidf",), layers=1, window=5, dropout=0.0, passes=40)
-    learned = train_chain(config, [blind], evaluations=15)
-    own = context_scores(noise, train_context(config, [blind]))
+    config = ContextConfig(measures=("tfidf",), layers=1, window=5, dropout=0.0, epochs=40)
+    learned = fit_paper_chain(config, [blind], evaluations=15)
+    own = context_scores(noise, fit_context_model(config, [blind]))
     chain = make_chain(own, time_steps(blind.film), learned.config)
-    fooled, slope = log_likelihood([make_lesson(chain, blind.judged)], learned.config)
+    fooled, slope = log_likelihood([clamp_chain(chain, blind.judged)], learned.config)
     assert slope[0] > 0  # on its own examples the network would be trusted more
     assert fooled > learned.log_likelihood

@@ -11,9 +11,9 @@ from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.progress import Progress
 from folioreel.train.positions import (
     FitConfig,
-    Lesson,
+    MeasuredFilm,
+    _film_gradient,
     _from_vector,
-    _lesson_gradient,
     _objective,
     _to_vector,
     fit_calibration,
@@ -52,7 +52,7 @@ def walk(rng, moments: int, sentences: int) -> list[int]:
     return path
 
 
-def made_lesson(rng, moments=90, sentences=250, judged=0.7) -> Lesson:
+def made_film(rng, moments=90, sentences=250, judged=0.7) -> MeasuredFilm:
     """`rare` is high where a moment renders a sentence, `covered` is noise; some are judged."""
     path = walk(rng, moments, sentences)
     rendered = rng.random(moments) < 0.7
@@ -72,7 +72,7 @@ def made_lesson(rng, moments=90, sentences=250, judged=0.7) -> Lesson:
             here[max(0, path[moment] - 2) : path[moment] + 3] = True
             fixed[int(moment)] = Fixed(sentences=here, rendered=None)
     times = np.linspace(0, 1, moments, dtype=np.float32)
-    return Lesson(planes=planes, silent=silent, times=times, fixed=fixed)
+    return MeasuredFilm(planes=planes, silent=silent, times=times, fixed=fixed)
 
 
 def shares_of(config: AlignConfig) -> dict[str, float]:
@@ -81,28 +81,28 @@ def shares_of(config: AlignConfig) -> dict[str, float]:
 
 @pytest.mark.parametrize("timeline", [0.0, 1.5])
 def test_the_gradient_is_that_of_the_likelihood(timeline, rng):
-    lesson = made_lesson(rng, moments=12, sentences=15)
+    film = made_film(rng, moments=12, sentences=15)
     start = replace(START, steps=StepsConfig(timeline=timeline))
     values = _to_vector(start) + rng.normal(0, 0.2, len(_to_vector(start)))
     values[len(START.measures) + 1] = timeline + 0.05  # it is not to be negative
-    likelihood, gradient = _lesson_gradient(lesson, _from_vector(start, values))
-    assert likelihood == pytest.approx(log_likelihood(lesson, _from_vector(start, values)))
+    likelihood, gradient = _film_gradient(film, _from_vector(start, values))
+    assert likelihood == pytest.approx(log_likelihood(film, _from_vector(start, values)))
     for k in range(len(values)):
         ends = []
         for change in (-0.02, 0.02):
             moved = values.copy()
             moved[k] += change
-            ends.append(log_likelihood(lesson, _from_vector(start, moved)))
+            ends.append(log_likelihood(film, _from_vector(start, moved)))
         assert gradient[k] == pytest.approx((ends[1] - ends[0]) / 0.04, rel=0.01, abs=0.003), k
 
 
 def test_the_objective_adds_the_pulls(rng):
-    lessons = [made_lesson(rng, moments=8, sentences=12) for _ in range(3)]
+    films = [made_film(rng, moments=8, sentences=12) for _ in range(3)]
     values = _to_vector(START) + rng.normal(0, 0.3, len(_to_vector(START)))
     values[len(START.measures) + 1] = 0.2
     config = FitConfig(weight_decay=3.0, step_decay=0.7)
-    found, gradient = _objective(lessons, START, values, config)
-    parts = [_lesson_gradient(lesson, _from_vector(START, values)) for lesson in lessons]
+    found, gradient = _objective(films, START, values, config)
+    parts = [_film_gradient(film, _from_vector(START, values)) for film in films]
     weights, steps = values[:2], values[-len(STEPS) :]
     pull = 1.5 * (weights**2).sum() + 0.35 * (steps**2).sum()
     assert found == pytest.approx(pull - sum(part[0] for part in parts))
@@ -122,12 +122,12 @@ def test_numbers_survive_the_vector():
 
 
 def test_made_films_teach_how_they_were_made(rng):
-    lessons = [made_lesson(rng) for _ in range(6)]
-    taught, held_out = lessons[:4], lessons[4:]
+    films = [made_film(rng) for _ in range(6)]
+    taught, held_out = films[:4], films[4:]
     seen: list[Progress] = []
     fitted = fit_positions(taught, START, FitConfig(iterations=30, step_decay=0.01), seen.append)
     before, after = (
-        sum(log_likelihood(lesson, config) for lesson in held_out) for config in (START, fitted)
+        sum(log_likelihood(film, config) for film in held_out) for config in (START, fitted)
     )
     assert after > before + 10
     # Unit normals that lie 3 apart have log odds of 3 x.
@@ -146,19 +146,19 @@ def test_made_films_teach_how_they_were_made(rng):
 
 
 def test_more_steps_are_likelier_on_what_is_taught(rng):
-    lessons = [made_lesson(rng, moments=40, sentences=60) for _ in range(2)]
+    films = [made_film(rng, moments=40, sentences=60) for _ in range(2)]
     values = []
     for iterations in (1, 4, 16):
-        fitted = fit_positions(lessons, START, FitConfig(iterations=iterations))
-        values.append(_objective(lessons, START, _to_vector(fitted), FitConfig())[0])
-    assert _objective(lessons, START, _to_vector(START), FitConfig())[0] > values[0]
+        fitted = fit_positions(films, START, FitConfig(iterations=iterations))
+        values.append(_objective(films, START, _to_vector(fitted), FitConfig())[0])
+    assert _objective(films, START, _to_vector(START), FitConfig())[0] > values[0]
     assert values[0] > values[1] > values[2]
 
 
 def test_only_what_is_learned_changes(rng):
     start = replace(START, prior_width=0.3, in_book_from=0.4, semantic_encoder="minilm")
-    lesson = made_lesson(rng, moments=10, sentences=12)
-    fitted = fit_positions([lesson], start, FitConfig(iterations=2))
+    film = made_film(rng, moments=10, sentences=12)
+    fitted = fit_positions([film], start, FitConfig(iterations=2))
     kept = replace(fitted, weights=start.weights, bias=start.bias, steps=start.steps)
     assert kept == start
 

@@ -1,4 +1,4 @@
-"""Students: the same vectors from ONNX Runtime as from PyTorch, and learning from made lessons."""
+"""Students: the same vectors from ONNX Runtime as from PyTorch, and learning from made taught."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -13,10 +13,16 @@ from torch import nn
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING, SPECIAL_TOKENS, UNKNOWN
 from folioreel.models.word_encoder import EncoderModel, WordEncoder
-from folioreel.train import student as student_module
-from folioreel.train.encoders import encoder_part
-from folioreel.train.onnx import student_graph
-from folioreel.train.student import LearningConfig, Lessons, Student, StudentConfig, learn
+from folioreel.train import loop
+from folioreel.train.onnx import encoder_part, student_graph
+from folioreel.train.student import (
+    Student,
+    StudentConfig,
+    StudentTraining,
+    StudentTrainingConfig,
+    TaughtSentences,
+    train_student,
+)
 
 SMALL = StudentConfig(
     vocabulary=40, word_units=16, layers=2, heads=4, inner_units=24, units=12, longest=9
@@ -134,7 +140,7 @@ def test_words_beyond_the_longest_are_cut():
     assert found[1] == pytest.approx(alone(student, vocabulary.encode(cut)), abs=1e-5)
 
 
-def made_lessons(count: int = 3000, longest: int = 9, seed: int = 1) -> Lessons:
+def made_sentences(count: int = 3000, longest: int = 9, seed: int = 1) -> TaughtSentences:
     """The teacher adds up a vector for each word, the first words counting most."""
     rng = np.random.default_rng(seed)
     meaning = rng.normal(size=(40, 12))
@@ -146,42 +152,44 @@ def made_lessons(count: int = 3000, longest: int = 9, seed: int = 1) -> Lessons:
         shares = 1 / (1 + np.arange(last - first))
         vectors[k] = shares @ meaning[ids[first:last]]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return Lessons(ids=ids.astype(np.uint16), offsets=offsets, vectors=vectors.astype(np.float16))
+    return TaughtSentences(
+        ids=ids.astype(np.uint16), offsets=offsets, vectors=vectors.astype(np.float16)
+    )
 
 
-def settings(**changes) -> LearningConfig:
-    base = LearningConfig(
+def settings(**changes) -> StudentTrainingConfig:
+    base = StudentTrainingConfig(
         model=SMALL, batch=64, steps=400, learning_rate=1e-2, warm_up=20, held_out=256
     )
     return replace(base, **changes)
 
 
-def held_out_cosine(student: Student, lessons: Lessons, count: int) -> float:
+def held_out_cosine(student: Student, taught: TaughtSentences, count: int) -> float:
     """One sentence at a time, the last ones."""
     found = []
-    for k in range(len(lessons.vectors) - count, len(lessons.vectors)):
-        ids = lessons.ids[lessons.offsets[k] : lessons.offsets[k + 1]].astype(int).tolist()
-        found.append(alone(student, ids[: student.config.longest]) @ lessons.vectors[k])
+    for k in range(len(taught.vectors) - count, len(taught.vectors)):
+        ids = taught.ids[taught.offsets[k] : taught.offsets[k + 1]].astype(int).tolist()
+        found.append(alone(student, ids[: student.config.longest]) @ taught.vectors[k])
     return float(np.mean(found))
 
 
 def test_it_learns_what_the_teacher_says():
-    lessons = made_lessons()
-    start, begun = learn(settings(steps=1, learning_rate=0.0), lessons, CPU)
-    student, report = learn(settings(), lessons, CPU)
+    taught = made_sentences()
+    start, begun = train_student(settings(steps=1, learning_rate=0.0), taught, CPU)
+    student, report = train_student(settings(), taught, CPU)
     assert abs(begun["held_out_cosine"]) < 0.3
     assert report["held_out_cosine"] > 0.8
     assert report["steps"] == 400
-    assert report["passes"] == pytest.approx(400 * 64 / (3000 - 256))
+    assert report["epochs"] == pytest.approx(400 * 64 / (3000 - 256))
     for fitted, told in ((start, begun), (student, report)):
-        found = held_out_cosine(fitted, lessons, 256)
+        found = held_out_cosine(fitted, taught, 256)
         assert found == pytest.approx(told["held_out_cosine"], abs=1e-4)
 
 
 def test_the_same_seed_gives_the_same_student():
-    lessons = made_lessons(400)
+    taught = made_sentences(400)
     few = settings(steps=5, held_out=64)
-    one, other, third = (learn(c, lessons, CPU)[0] for c in (few, few, replace(few, seed=1)))
+    one, other, third = (train_student(c, taught, CPU)[0] for c in (few, few, replace(few, seed=1)))
     assert torch.equal(one.map.weight, other.map.weight)
     assert not torch.equal(one.map.weight, third.map.weight)
 
@@ -189,75 +197,71 @@ def test_the_same_seed_gives_the_same_student():
 def test_it_begins_with_the_words_that_it_is_given(rng):
     words = rng.normal(size=(40, 16)).astype(np.float32)
     few = settings(steps=1, learning_rate=0.0, held_out=64)
-    student, _ = learn(few, made_lessons(400), CPU, words=words)
+    student, _ = train_student(few, made_sentences(400), CPU, words=words)
     found = student.words.weight.detach().numpy()
     assert np.array_equal(found[1:], words[1:])
     assert not found[PADDING].any()
 
 
-def test_forgotten_words_teach_the_unknown_word():
-    """No lesson has an unknown word: only words that are forgotten can move its vector."""
+def test_word_dropout_words_teach_the_unknown_word():
+    """No lesson has an unknown word: only words that are word_dropout can move its vector."""
     words = np.ones((40, 16), dtype=np.float32)
-    lessons = made_lessons(400)
+    taught = made_sentences(400)
     moved = {}
     for share in (0.0, 0.3):
-        few = settings(steps=10, forgotten=share, held_out=64)
-        student, _ = learn(few, lessons, CPU, words=words)
+        few = settings(steps=10, word_dropout=share, held_out=64)
+        student, _ = train_student(few, taught, CPU, words=words)
         moved[share] = np.abs(student.words.weight.detach().numpy()[UNKNOWN] - 1).max()
         assert not student.words.weight[PADDING].detach().numpy().any()
     assert moved[0.0] == 0
     assert moved[0.3] > 1e-3
 
 
-def test_with_every_word_forgotten_nothing_but_the_length_is_seen():
-    lessons = made_lessons()
-    student, report = learn(settings(steps=100, forgotten=1.0), lessons, CPU)
+def test_with_every_word_word_dropout_nothing_but_the_length_is_seen():
+    taught = made_sentences()
+    student, report = train_student(settings(steps=100, word_dropout=1.0), taught, CPU)
     assert report["held_out_cosine"] < 0.4
-    fresh, _ = learn(settings(steps=1, learning_rate=0.0), lessons, CPU)
+    fresh, _ = train_student(settings(steps=1, learning_rate=0.0), taught, CPU)
     assert torch.equal(student.words.weight[FIRST:], fresh.words.weight[FIRST:])
 
 
 def test_lessons_are_cut_at_the_longest():
-    """Lessons that differ only beyond the last place make the same student."""
-    lessons = made_lessons(400, longest=20)
-    ids = lessons.ids.copy()
-    for first, last in pairwise(lessons.offsets):
+    """TaughtSentences that differ only beyond the last place make the same student."""
+    taught = made_sentences(400, longest=20)
+    ids = taught.ids.copy()
+    for first, last in pairwise(taught.offsets):
         ids[first + SMALL.longest : last] = FIRST
-    assert not np.array_equal(ids, lessons.ids)
+    assert not np.array_equal(ids, taught.ids)
     few = settings(steps=8, held_out=64)
-    one, other = (learn(few, some, CPU)[0] for some in (lessons, replace(lessons, ids=ids)))
+    one, other = (train_student(few, some, CPU)[0] for some in (taught, replace(taught, ids=ids)))
     for a, b in zip(one.parameters(), other.parameters(), strict=True):
         assert torch.equal(a, b)
 
 
 def test_time_that_is_over_ends_it():
-    _, report = learn(settings(steps=10**6, held_out=64), made_lessons(400), CPU, seconds=0.3)
+    _, report = train_student(
+        settings(steps=10**6, held_out=64), made_sentences(400), CPU, seconds=0.3
+    )
     assert 0 < report["steps"] < 10**5
     assert report["seconds"] < 5
 
 
-def test_the_steps_that_were_taken_are_counted(monkeypatch):
-    """A clock on which every look takes a second: the first looks are at 0 and at 1."""
-    lessons, drawn = made_lessons(400), []
-    draw = student_module._School.draw
-    monkeypatch.setattr(
-        student_module._School,
-        "draw",
-        lambda school, step: drawn.append(step) or draw(school, step),
-    )
-    for seconds, steps in ((5.0, 4), (1.0, 0), (100.0, 7)):
-        clock = iter(range(1000))
-        monkeypatch.setattr(student_module.time, "perf_counter", lambda clock=clock: next(clock))
-        drawn.clear()
-        few = settings(steps=7, held_out=64)
-        _, report = learn(few, lessons, CPU, seconds=seconds)
-        assert report["steps"] == len(drawn) == steps
-        assert report["passes"] == pytest.approx(steps * few.batch / (400 - 64))
+@pytest.mark.parametrize(("seconds", "steps"), [(5.0, 3), (1.5, 1), (1000.0, 7)])
+def test_the_steps_that_were_taken_are_counted(monkeypatch, seconds, steps):
+    """A clock that is read twice in each step, and a second later each time."""
+    few = settings(steps=7, held_out=64)
+    training = StudentTraining(few, made_sentences(400), CPU)
+    learned, learn = [], training.learn
+    monkeypatch.setattr(training, "learn", lambda batch: learned.append(batch) or learn(batch))
+    clock = iter(range(1000))
+    monkeypatch.setattr(loop.time, "perf_counter", lambda: next(clock))
+    report = training.fit(seconds=seconds)
+    assert report["steps"] == len(learned) == steps
 
 
 def test_a_few_lessons_can_judge():
-    student, report = learn(settings(steps=2, held_out=3), made_lessons(400), CPU)
-    expected = held_out_cosine(student, made_lessons(400), 3)
+    student, report = train_student(settings(steps=2, held_out=3), made_sentences(400), CPU)
+    expected = held_out_cosine(student, made_sentences(400), 3)
     assert report["held_out_cosine"] == pytest.approx(expected, abs=1e-4)
 
 
@@ -269,8 +273,8 @@ def test_a_few_lessons_can_judge():
         ({"held_out": 0}, "held_out"),
         ({"warm_up": 0}, "warm_up"),
         ({"batch": 1}, "batch"),
-        ({"forgotten": -0.1}, "forgotten"),
-        ({"forgotten": 1.1}, "forgotten"),
+        ({"word_dropout": -0.1}, "word_dropout"),
+        ({"word_dropout": 1.1}, "word_dropout"),
         ({"learning_rate": float("nan")}, "learning_rate"),
         ({"learning_rate": -1e-3}, "learning_rate"),
         ({"similarities": float("inf")}, "similarities"),
@@ -286,7 +290,7 @@ def test_what_is_refused():
     with pytest.raises(ConfigError, match="multiple of its heads"):
         replace(SMALL, heads=3)
     with pytest.raises(ConfigError, match="too few"):
-        learn(settings(), made_lessons(300), CPU)
+        train_student(settings(), made_sentences(300), CPU)
     for seconds in (0.0, -1.0, float("nan")):
         with pytest.raises(ConfigError, match="seconds"):
-            learn(settings(), made_lessons(400), CPU, seconds=seconds)
+            train_student(settings(), made_sentences(400), CPU, seconds=seconds)

@@ -3,7 +3,7 @@
 import pytest
 
 from folioreel.models.vocabulary import training_tokens
-from folioreel.train.teacher import join_tokens
+from folioreel.train.student import join_tokens
 
 
 @pytest.mark.parametrize(

@@ -20,16 +20,19 @@ from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.models.presets import load_preset
 from folioreel.similarity.tensor import SimilarityRows
-from folioreel.train import train_positions as module
-from folioreel.train.positions import FitConfig, Lesson, fit_positions, log_likelihood
-from folioreel.train.train_positions import (
+from folioreel.train import positions as module
+from folioreel.train.positions import (
     START,
+    FitConfig,
+    MeasuredFilm,
     align_measured,
+    fit_positions,
     fit_preset,
     fixed_moments,
     leave_one_out,
+    log_likelihood,
     read_judged,
-    train_chain,
+    train_positions,
 )
 
 FEW = FitConfig(iterations=4)
@@ -122,12 +125,12 @@ def test_the_pairs_are_measured_once(judged):
     assert [item.pair.name for item in judged] == ["ferry", "garden"]
     for item in judged:
         moments, sentences = len(item.film.moments), len(item.book.sentences)
-        assert item.lesson.planes.shape == (len(START.measures), moments, sentences)
+        assert item.measured.planes.shape == (len(START.measures), moments, sentences)
         # As the aligner itself scores the cells.
         scores = score_cells(SimilarityRows(item.film, item.book, START), START)
-        assert item.lesson.scores(START) == pytest.approx(scores, abs=1e-4)
-        assert len(item.lesson.fixed) == len(item.pair.judgements)
-    assert judged[0].lesson.planes.any(axis=(1, 2)).all()
+        assert item.measured.scores(START) == pytest.approx(scores, abs=1e-4)
+        assert len(item.measured.fixed) == len(item.pair.judgements)
+    assert judged[0].measured.planes.any(axis=(1, 2)).all()
 
 
 def test_measured_pairs_are_aligned_as_others_are(judged):
@@ -143,7 +146,7 @@ def test_measured_pairs_are_aligned_as_others_are(judged):
 def test_a_preset_is_likelier_than_its_start(judged):
     fitted = fit_preset(judged, FEW)
     before, after = (
-        sum(log_likelihood(item.lesson, config) for item in judged) for config in (START, fitted)
+        sum(log_likelihood(item.measured, config) for item in judged) for config in (START, fitted)
     )
     assert after > before
     assert fitted.measures == START.measures
@@ -154,7 +157,7 @@ def test_a_preset_is_likelier_than_its_start(judged):
 def test_training_writes_a_preset(dataset, tmp_path):
     out = tmp_path / "preset"
     stages = []
-    report = train_chain(dataset, out, FEW, lambda progress: stages.append(progress.stage))
+    report = train_positions(dataset, out, FEW, lambda progress: stages.append(progress.stage))
     assert report["pairs"] == ["ferry", "garden"]
     assert report["judged_lines"] == 24
     json.dumps(report)
@@ -172,7 +175,7 @@ def test_training_writes_a_preset(dataset, tmp_path):
     near = [abs(book.sentences[links[i].sentence].line - line) <= 4 for i, line in matches.items()]
     assert np.mean(near) > 0.8
     # The same command again replaces a preset, and nothing else.
-    train_chain(dataset, out, FitConfig(iterations=1))
+    train_positions(dataset, out, FitConfig(iterations=1))
     assert load_preset(str(out)) != aligner.config
 
 
@@ -183,10 +186,10 @@ def test_nothing_else_is_replaced_and_nothing_is_read_before(dataset, tmp_path, 
         (tmp_path / name).mkdir()
         (tmp_path / name / "notes.txt").write_text("mine")
         with pytest.raises(ModelFolderError):
-            train_chain(dataset, (tmp_path / name).relative_to(tmp_path), FEW)
+            train_positions(dataset, (tmp_path / name).relative_to(tmp_path), FEW)
         assert [path.name for path in (tmp_path / name).iterdir()] == ["notes.txt"]
     with pytest.raises(InputError, match="is a file"):
-        train_chain(dataset, tmp_path / "mine" / "notes.txt", FEW)
+        train_positions(dataset, tmp_path / "mine" / "notes.txt", FEW)
 
 
 def test_each_pair_is_judged_by_what_the_others_taught(judged, monkeypatch):
@@ -234,7 +237,7 @@ def test_films_of_one_book_do_not_teach_each_other(judged, tmp_path, monkeypatch
     rows = leave_one_out([*judged, remake])
     assert taught == [["garden"], ["ferry", "remake"], ["garden"]]
     assert [row["pair"] for row in rows] == ["ferry", "garden", "remake", "mean"]
-    with pytest.raises(InputError, match="one and the same book"):
+    with pytest.raises(InputError, match="all pairs have the same book"):
         leave_one_out([judged[0], remake])
 
 
@@ -243,12 +246,12 @@ def test_a_film_with_shots_can_be_learned_from(judged):
     film, book = make_film(), make_book()
     pair = made_pair(film, judgement(1, "match", (3, 3), times_s=(6.0, 7.0)))
     rows = SimilarityRows(film, book, START)
-    lesson = Lesson(
+    measured = MeasuredFilm(
         planes=np.moveaxis(rows.block(0, rows.shape[0]).values, -1, 0),
         silent=np.array([moment.text == "" for moment in film.moments]),
         times=film_times(film),
         fixed=fixed_moments(pair, film, book),
     )
-    assert np.isfinite(log_likelihood(lesson, START))
-    fitted = fit_positions([judged[0].lesson, lesson], START, FitConfig(iterations=2))
+    assert np.isfinite(log_likelihood(measured, START))
+    fitted = fit_positions([judged[0].measured, measured], START, FitConfig(iterations=2))
     assert np.isfinite(list(fitted.weights.values())).all()

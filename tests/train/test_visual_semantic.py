@@ -9,23 +9,23 @@ from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
 from folioreel.models.word_encoder import EncoderModel, WordEncoder
-from folioreel.train.encoders import embedding_part
+from folioreel.train.onnx import embedding_part
 from folioreel.train.student import Student, StudentConfig
 from folioreel.train.visual_semantic import (
     PeepholeLstm,
     VisualSemanticConfig,
+    VisualSemanticNetwork,
     load_student_layers,
     ranking_loss,
 )
-from folioreel.train.visual_semantic import VisualSemantic as Network
 from folioreel.train.visual_training import (
     DescribedClips,
     VisualTraining,
     VisualTrainingConfig,
-    fit,
     pad_ids,
     paper_settings,
     recalls,
+    start_network,
 )
 
 CPU = torch.device("cpu")
@@ -160,18 +160,22 @@ def made_config(reader="lstm", **changes):
         layers=2,
         inner_units=32,
     )
-    settings = {"batch": 16, "rounds": 40, "learning_rate": 1e-2, "forgotten": 0.0}
+    settings = {"batch": 16, "epochs": 40, "learning_rate": 1e-2, "word_dropout": 0.0}
     return VisualTrainingConfig(model=model, **settings | changes)
+
+
+def made_training(config, clips, held_out=None):
+    return VisualTraining(config, start_network(config, CPU), clips, held_out or clips)
 
 
 @pytest.mark.parametrize("reader", ["lstm", "attention"])
 def test_it_learns_and_onnx_gives_the_same_numbers(reader, tmp_path):
     clips = made_clips(np.random.default_rng(4))
     judged = made_clips(np.random.default_rng(5), 28)
-    training = VisualTraining(made_config(reader), CPU)
-    training.start(clips)
-    before = training.judge(judged)["recall"]
-    report = fit(training, clips, judged)
+    training = made_training(made_config(reader), clips, judged)
+    with torch.no_grad():
+        before = training.validate()["recall"]
+    report = training.fit()
     assert report["best"]["recall"] > before + 20
     network = training.network.eval()
     # Weights that bytes can hold exactly, so that only the computing is compared.
@@ -208,21 +212,20 @@ def as_model(network, tmp_path):
     return VisualSemantic.load(tmp_path / "made")
 
 
-def test_a_run_taken_up_again_ends_as_one_that_was_not_stopped(tmp_path):
+def test_a_resumed_run_ends_as_one_that_was_not_stopped(tmp_path):
     clips = made_clips(np.random.default_rng(6))
 
     def run(*, stop: bool):
-        training = VisualTraining(made_config(rounds=8), CPU)
-        training.start(clips)
+        training = made_training(made_config(epochs=8), clips)
         if stop:
-            for _ in range(3):
-                training.learn_round(clips)
+            for batch, _ in zip(training.batches(), range(3 * training.unit_steps), strict=False):
+                training.learn(batch)
+            assert training.done == 3
             training.save(tmp_path / "run.pt")
-            training = VisualTraining(made_config(rounds=8), CPU)
-            training.start(clips)
+            training = made_training(made_config(epochs=8), clips)
             training.load(tmp_path / "run.pt")
-            assert training.round == 3
-        fit(training, clips, clips)
+            assert training.done == 3
+        training.fit()
         return training.scores(clips)
 
     assert torch.equal(run(stop=False), run(stop=True))
@@ -230,11 +233,8 @@ def test_a_run_taken_up_again_ends_as_one_that_was_not_stopped(tmp_path):
 
 def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
     clips = made_clips(np.random.default_rng(7))
-    training = VisualTraining(made_config(), CPU)
-    training.start(clips)
-    training.save(tmp_path / "run.pt")
-    other = VisualTraining(made_config(margin=0.1), CPU)
-    other.start(clips)
+    made_training(made_config(), clips).save(tmp_path / "run.pt")
+    other = made_training(made_config(margin=0.1), clips)
     with pytest.raises(ConfigError, match=r"margin: 0\.08 there, 0\.1 here"):
         other.load(tmp_path / "run.pt")
 
@@ -243,23 +243,24 @@ def test_the_papers_settings_learn_too():
     clips = made_clips(np.random.default_rng(8))
     from dataclasses import replace
 
-    config = replace(paper_settings(made_config().model), rounds=60, batch=16)
-    training = VisualTraining(config, CPU)
+    config = replace(paper_settings(made_config().model), epochs=60, batch=16)
+    training = made_training(config, clips)
     assert config.model.reader == "lstm"
-    training.start(clips)
     assert isinstance(training.optimizer, torch.optim.SGD)
     assert training.optimizer.param_groups[0]["momentum"] == 0
-    losses = [training.learn_round(clips) for _ in range(60)]
-    assert losses[-1] < 0.7 * losses[0]
+    losses = [float(training.learn(batch)) for batch in training.batches()]
+    assert len(losses) == 60 * 4
+    assert np.mean(losses[-4:]) < 0.7 * np.mean(losses[:4])
 
 
 def test_words_that_are_given_stay_as_they_are():
     clips = made_clips(np.random.default_rng(9))
     network_words = torch.randn(len(WORDS), 16)
-    training = VisualTraining(made_config(rounds=2), CPU)
-    training.network.use_words(network_words)
-    training.start(clips)
-    fit(training, clips, clips)
+    config = made_config(epochs=2)
+    network = start_network(config, CPU)
+    network.use_words(network_words)
+    training = VisualTraining(config, network, clips, clips)
+    training.fit()
     assert torch.equal(training.network.reader.words.weight, network_words)
     assert "reader.words.weight" not in training.best["weights"]
 
@@ -293,7 +294,7 @@ def test_what_makes_no_network_is_refused():
         DescribedClips(
             features=torch.zeros(2, 3), ids=torch.ones(1, 2).long(), clip_of=torch.zeros(1).long()
         )
-    assert Network(made_config().model).clips.weight.shape == (24, 12)
+    assert VisualSemanticNetwork(made_config().model).clips.weight.shape == (24, 12)
 
 
 def test_a_network_that_broke_finds_nothing():

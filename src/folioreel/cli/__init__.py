@@ -20,8 +20,6 @@ from folioreel.cli.corpus import corpus
 from folioreel.cli.describe import describe
 from folioreel.cli.evaluate import evaluate
 from folioreel.cli.train import train
-from folioreel.cli.train_visual import caption as train_caption
-from folioreel.cli.train_visual import visual as train_visual
 from folioreel.cli.view import view
 from folioreel.errors import FolioReelError
 
@@ -60,8 +58,6 @@ def main() -> None:
     """
 
 
-for _command in (train_visual, train_caption):
-    train.add_command(_command)
 main.add_section("Align", align, align_many, demo, inspect)
 main.add_section("Explore an alignment", view, describe)
 main.add_section("Search many books", retrieve, borrow, caption, corpus)

@@ -163,7 +163,7 @@ def _baseline(name: str, encoder: str | None) -> Callable[[Film, Book], Alignmen
 
 
 def _leave_one_out(dataset: Path, progress: ProgressCallback) -> list[dict[str, Any]]:
-    from folioreel.train.train_positions import leave_one_out, read_judged
+    from folioreel.train.positions import leave_one_out, read_judged
 
     return leave_one_out(read_judged(dataset, progress=progress), progress=progress)
 

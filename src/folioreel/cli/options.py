@@ -135,6 +135,7 @@ class CommandGroup(click.Group):
         for title, names in (self.sections or {"Commands": list(self.commands)}).items():
             with formatter.section(title):
                 # A limit no summary reaches: the formatter wraps what is too long for a line.
+                shown = [name for name in names if not self.commands[name].hidden]
                 formatter.write_dl(
-                    [(name, self.commands[name].get_short_help_str(1000)) for name in names]
+                    [(name, self.commands[name].get_short_help_str(1000)) for name in shown]
                 )

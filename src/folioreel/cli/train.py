@@ -1,9 +1,10 @@
-"""`train`: fit the models of the paper to one's own data, and build on those that are there."""
+"""`folioreel train …`: train the paper's models on your own data, and build on existing ones."""
 
 from __future__ import annotations
 
+import copy
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,93 +15,237 @@ from folioreel.cli import options, output
 from folioreel.files import check_output_file
 
 if TYPE_CHECKING:
-    from folioreel.train.runs import DeviceName
+    from click.decorators import FC
 
-
-_out_option = options.out("Folder for the new encoder.", required=True)
+    from folioreel.progress import ProgressCallback
 
 
 @click.group(cls=options.CommandGroup)
 def train() -> None:
-    """Fit a model, or make a new one out of those that are there.
+    """Train a model, or build one from existing models.
 
-    Most need PyTorch: pip install "folioreel[train]".
+    Most commands need PyTorch: pip install "folioreel[train]"
 
     \b
-    folioreel train chain pairs/ --out preset
+    folioreel train positions pairs/ --out preset
+    folioreel train context pairs/old-scrooge --out preset
     folioreel train sentences corpus --out skip-thought --minutes 60
-    folioreel train combine uni/encoder bi/encoder --out combined
-    folioreel train vocabulary combined glove.6B.300d.txt --out expanded
     folioreel train visual flickr8k/ --out embedding
+    folioreel train combine uni/encoder bi/encoder --out combined
     """
+
+
+def _number(name: str, default: int, help_text: str) -> Callable[[FC], FC]:
+    """An option that takes a number."""
+    return click.option(name, default=default, show_default=True, metavar="N", help=help_text)
+
+
+_run_options = options.join(
+    options.out("Folder for the run.", required=True),
+    options.minutes,
+    options.device,
+    options.json,
+)
+_preset_options = options.join(
+    options.out("Folder for the preset; a preset in it is replaced.", required=True), options.json
+)
+_encoder_options = options.join(
+    options.out("Folder for the new encoder.", required=True), options.json
+)
+_clip_options = options.join(
+    click.argument("data", type=options.FILE),
+    _run_options,
+    click.option(
+        "--frame-features",
+        metavar="NAME",
+        default="efficientnet-lite0",
+        show_default=True,
+        help="Network that computes the features of pictures.",
+    ),
+)
+
+
+@train.command()
+@click.argument("dataset", type=options.FILE)
+@_preset_options
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=25,
+    show_default=True,
+    help="Iterations of the optimiser at most.",
+)
+def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
+    """Fit the default preset's position model to all judged pairs in DATASET.
+
+    Fits what each measure is worth, how films move through their books, and how sure a link is.
+    DATASET is a folder with a folder for each pair. Use the result with --preset FOLDER.
+
+    \b
+    folioreel train positions pairs/ --out preset
+    folioreel train positions pairs/ --out preset --iterations 10 --json
+    """
+    from folioreel.config import STEPS
+    from folioreel.train.positions import FitConfig, train_positions
+
+    with output.ProgressBars() as progress:
+        report = train_positions(dataset, out, FitConfig(iterations=iterations), progress)
+    if as_json:
+        output.show_json({"preset": str(out), **report})
+        return
+    weights, steps = report["config"]["weights"], report["config"]["steps"]
+    output.show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})
+    output.show_line()
+    output.show_table([{"measure": name, "weight": weight} for name, weight in weights.items()])
+    output.show_line()
+    # The other fields of the steps, such as the pull of the timeline, are not probabilities.
+    rows = [{"step": name, "probability": steps[name]} for name in STEPS if name in steps]
+    output.show_table(rows)
+    output.show_line(f"\nwrote {out}")
+
+
+@train.command()
+@click.argument("pair", type=options.FILE)
+@_preset_options
+@click.option(
+    "--pictures",
+    type=options.FILE,
+    metavar="PAIR",
+    help="A judged pair with a video, for a second context CNN that uses pictures.",
+)
+def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None:
+    """Train the paper's context CNN and chain on one judged PAIR.
+
+    Writes a preset like `paper`. Use it with --preset FOLDER.
+
+    \b
+    folioreel train context pairs/old-scrooge --out preset
+    folioreel train context pairs/old-scrooge --pictures pairs/built --out preset
+    """
+    from dataclasses import asdict
+
+    from folioreel.train import check_pytorch
+
+    check_pytorch()
+    from folioreel.train.paper import train_paper
+
+    with output.ProgressBars() as progress:
+        chain = asdict(train_paper(pair, out, progress, pictures).chain)
+    if as_json:
+        output.show_json({"preset": str(out), "chain": chain})
+        return
+    output.show_figures({name: chain[name] for name in ("unary", "pace", "stay", "sigma")})
+    output.show_line(f"\nwrote {out}")
+
+
+# The chain is fitted to scores of the CNN, so that one command trains both; either name finds it.
+_chain = copy.copy(context)
+_chain.hidden = True
+train.add_command(_chain, "chain")
 
 
 @train.command()
 @click.argument("corpus", type=options.FILE)
-@options.out("Folder for the run.", required=True)
-@click.option("--units", default=1024, show_default=True, help="Length of a sentence vector.")
-@click.option("--word-units", default=320, show_default=True, help="Length of a word vector.")
-@click.option("--vocabulary", default=20_000, show_default=True, help="Words that it knows.")
-@click.option("--bidirectional", is_flag=True, help="Read sentences from both ends.")
-@click.option("--batch", default=512, show_default=True, help="Sentences a step.")
-@click.option("--steps", default=100_000, show_default=True, help="Steps in all.")
-@options.minutes
-@options.device
-@options.json
-def sentences(
-    corpus: Path,
-    out: Path,
-    units: int,
-    word_units: int,
-    vocabulary: int,
-    bidirectional: bool,
-    batch: int,
-    steps: int,
-    minutes: float | None,
-    device: DeviceName,
-    as_json: bool,
-) -> None:
-    """Train skip-thought sentence vectors on CORPUS (see: folioreel corpus build).
+@_run_options
+@_number("--units", 1024, "Length of a sentence vector.")
+@_number("--word-units", 320, "Length of a word vector.")
+@_number("--vocabulary", 20_000, "Size of the vocabulary.")
+@click.option("--bidirectional", is_flag=True, help="Read sentences in both directions.")
+@_number("--batch", 512, "Batch size, in sentences.")
+@_number("--steps", 100_000, "Number of training steps.")
+def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
+    """Train skip-thought sentence vectors on CORPUS.
 
-    Writes into FOLDER: pack/ (the corpus as numbers), checkpoint.pt, encoder/ (what --encoder
-    takes elsewhere) and report.json. The same command goes on from the checkpoint.
+    CORPUS is made by `folioreel corpus build`. Writes encoder/ into FOLDER, for --encoder. Run the
+    same command again to continue from the last checkpoint.
 
     \b
     folioreel train sentences corpus --out skip-thought --minutes 60
     folioreel train sentences corpus --out small --units 256 --batch 64 --device cpu
     """
-    from folioreel.train.train_sentences import TrainSentencesConfig, train_sentences
+    with _training() as progress:
+        from folioreel.train.sentences import TrainSentencesConfig, train_sentences
 
-    settings = TrainSentencesConfig(
-        units=units,
-        word_units=word_units,
-        vocabulary=vocabulary,
-        bidirectional=bidirectional,
-        batch=batch,
-        steps=steps,
-        minutes=minutes,
-        device=device,
-    )
-    kept = "the steps up to the last checkpoint"
-    with output.resumable(kept), ending_like_ctrl_c(), output.ProgressBars() as progress:
-        report = train_sentences(corpus, out, settings, progress)
-    if as_json:
-        output.show_json(report)
-    else:
-        _show_report(report, out)
+        report = train_sentences(corpus, out, TrainSentencesConfig(**settings), progress)
+    last = report["log"][-1] if report["log"] else {}
+    figures = {
+        "minutes": report["run"]["seconds"] / 60,
+        "words per second": round(report["run"]["words_per_second"]) or None,
+        "perplexity, sentence before": last.get("perplexity_before"),
+        "perplexity, sentence after": last.get("perplexity_after"),
+    }
+    _show_run(report, "steps", report["step"], figures, out, as_json=as_json)
+
+
+@train.command()
+@_clip_options
+@click.option(
+    "--features",
+    type=click.Choice(["visual", "scene"]),
+    default="visual",
+    show_default=True,
+    help="Kind of features: of objects, or of places.",
+)
+@click.option(
+    "--reader",
+    type=click.Choice(["attention", "lstm"]),
+    default="attention",
+    show_default=True,
+    help="Network that reads sentences.",
+)
+@click.option("--paper", is_flag=True, help="Use the paper's settings: LSTM, all negatives, SGD.")
+@_number("--epochs", 60, "Number of epochs.")
+@_number("--batch", 512, "Batch size, in clips.")
+def visual(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
+    """Train an embedding of clips and sentences on DATA.
+
+    DATA is the folder of Flickr8k, or a table (clip, tab, sentence) in the folder of its videos.
+    Writes embedding/ into FOLDER. Run the same command again to continue from the last checkpoint.
+
+    \b
+    folioreel train visual flickr8k/ --out embedding
+    folioreel train visual clips/table.tsv --out embedding --features scene --minutes 30
+    folioreel train visual flickr8k/ --out as-the-paper --paper
+    """
+    with _training() as progress:
+        from folioreel.train.clips import TrainVisualConfig, train_visual
+
+        report = train_visual(data, out, TrainVisualConfig(**settings), progress)
+    _show_run(report, "epochs", report["epoch"], report["best"], out, as_json=as_json)
+
+
+@train.command()
+@_clip_options
+@_number("--epochs", 25, "Number of epochs.")
+@_number("--batch", 128, "Batch size, in sentences.")
+def caption(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
+    """Train a captioner, which writes a sentence for a picture, on DATA.
+
+    DATA is the folder of Flickr8k, or a table (clip, tab, sentence) in the folder of its videos.
+    Writes captioner/ into FOLDER. Run the same command again to continue from the last checkpoint.
+
+    \b
+    folioreel train caption flickr8k/ --out captioner
+    folioreel train caption clips/table.tsv --out captioner --epochs 10 --minutes 30
+    """
+    with _training() as progress:
+        from folioreel.train.clips import TrainCaptionConfig, train_caption
+
+        report = train_caption(data, out, TrainCaptionConfig(**settings), progress)
+    _show_run(report, "epochs", report["epoch"], report["best"], out, as_json=as_json)
 
 
 @train.command()
 @click.argument("encoder")
 @click.argument("vectors", type=options.FILE)
-@_out_option
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Add at most so many words.")
-@options.json
+@_encoder_options
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Add at most N words.")
 def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_json: bool) -> None:
-    """Give ENCODER the words of VECTORS, a file of word2vec or GloVe.
+    """Add the words of VECTORS, a word2vec or GloVe file, to ENCODER.
 
-    ENCODER is one that comes with the package, by name, or the folder of one. The words of VECTORS
-    are brought into its space by a linear map; those that it knows stay as they are.
+    ENCODER is a name such as skip-thought, or a folder. A linear map brings the new words into its
+    space; words that it knows already keep their vectors.
 
     \b
     folioreel train vocabulary skip-thought glove.6B.300d.txt --out expanded
@@ -115,33 +260,29 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
     with output.ProgressBars() as progress:
         expansion = expand_vocabulary(model, vectors, limit, progress)
     expansion.model.save(out)
-    words, cosine = len(expansion.model.vocabulary), round(expansion.cosine, 4)
-    known, added = expansion.known, expansion.added
+    figures = {
+        "known": expansion.known,
+        "added": expansion.added,
+        "words": len(expansion.model.vocabulary),
+        "held_out_cosine": round(expansion.cosine, 4),
+    }
     if as_json:
-        figures = {"known": known, "added": added, "words": words, "held_out_cosine": cosine}
         output.show_json({"encoder": str(out), **figures})
         return
-    output.show_figures(
-        {
-            "words that both know": known,
-            "words added": added,
-            "words in all": words,
-            "held-out cosine": cosine,
-        }
-    )
+    names = ("words that both know", "words added", "words in all", "held-out cosine")
+    output.show_figures(dict(zip(names, figures.values(), strict=True)))
     output.show_line(f"\nwrote {out}")
 
 
 @train.command()
 @click.argument("first")
 @click.argument("others", metavar="SECOND...", nargs=-1, required=True)
-@_out_option
-@options.json
+@_encoder_options
 def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> None:
-    """Join encoders of one vocabulary: the new vectors are theirs, one after the other.
+    """Combine encoders with the same vocabulary by concatenating their vectors.
 
-    Each is one that comes with the package, by name, or the folder of one. A uni- and a
-    bi-directional skip-thought encoder joined are the paper's combine-skip.
+    Each is a name or a folder. A uni- and a bidirectional skip-thought encoder together are the
+    paper's combine-skip.
 
     \b
     folioreel train combine uni/encoder bi/encoder --out combined
@@ -161,103 +302,39 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     output.show_line(f"\nwrote {out}")
 
 
-@train.command()
-@click.argument("dataset", type=options.FILE)
-@options.out("Folder for the preset.", required=True)
-@click.option(
-    "--iterations",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=25,
-    show_default=True,
-    help="Steps of fitting, at most.",
-)
-@options.json
-def chain(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
-    """Learn a preset from all judged pairs in DATASET (a folder of folders).
-
-    Learns what each measure is worth, how films move through their books, and how sure a link is.
-    FOLDER is what --preset takes elsewhere; a preset that is there is replaced.
-
-    \b
-    folioreel train chain pairs/ --out preset
-    folioreel train chain pairs/ --out preset --iterations 10 --json
-    """
-    from folioreel.config import STEPS
-    from folioreel.train.positions import FitConfig
-    from folioreel.train.train_positions import train_chain
-
-    with output.ProgressBars() as progress:
-        report = train_chain(dataset, out, FitConfig(iterations=iterations), progress)
-    if as_json:
-        output.show_json({"preset": str(out), **report})
-        return
-    weights, steps = report["config"]["weights"], report["config"]["steps"]
-    output.show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})
-    output.show_line("")
-    output.show_table([{"measure": name, "weight": weight} for name, weight in weights.items()])
-    output.show_line("")
-    # The pull of the timeline is no share, and has no place among them.
-    output.show_table([{"step": name, "share": steps[name]} for name in STEPS if name in steps])
-    output.show_line(f"\nwrote {out}")
-
-
-@train.command()
-@click.argument("pair", type=options.FILE)
-@options.out("Folder for the preset.", required=True)
-@click.option("--pictures", type=options.FILE, metavar="PAIR", help="A judged pair with a video.")
-@options.json
-def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None:
-    """Learn the paper's method from one judged PAIR: the context CNN and the chain's weights.
-
-    FOLDER is what --preset takes elsewhere; a preset that is there is replaced. With --pictures,
-    films with a video get a context CNN of their own, which reads their pictures too. Needs
-    PyTorch: pip install "folioreel[train]"
-
-    \b
-    folioreel train context pairs/old-scrooge --out preset
-    folioreel train context pairs/old-scrooge --pictures pairs/built --out preset
-    """
-    from dataclasses import asdict
-
-    from folioreel.train.paper import train_paper
-
-    with output.ProgressBars() as progress:
-        chain_weights = asdict(train_paper(pair, out, progress, pictures).chain)
-    if as_json:
-        output.show_json({"preset": str(out), "chain": chain_weights})
-        return
-    output.show_figures({name: chain_weights[name] for name in ("unary", "pace", "stay", "sigma")})
-    output.show_line(f"\nwrote {out}")
-
-
 @contextmanager
-def ending_like_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM, which batch systems send, leave a checkpoint as Ctrl-C does."""
+def _training() -> Iterator[ProgressCallback]:
+    """A run that Ctrl-C, or the SIGTERM of a batch system, stops so that it can be resumed."""
+    from folioreel.train import check_pytorch
+
+    check_pytorch()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield
+        kept = "the data read so far and the last checkpoint"
+        with output.resumable(kept), output.ProgressBars() as progress:
+            yield progress
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def _show_report(report: dict[str, Any], out: Path) -> None:
-    run, steps = report["run"], report["training"]["steps"]
-    last = report["log"][-1] if report["log"] else {}
-    output.show_figures(
-        {
-            "steps done": report["step"],
-            "steps in all": steps,
-            "minutes of this run": round(run["seconds"] / 60, 1),
-            "words per second": round(run.get("words_per_second", 0)) or None,
-            "perplexity, sentence before": _rounded(last.get("perplexity_before")),
-            "perplexity, sentence after": _rounded(last.get("perplexity_after")),
-        }
-    )
-    if report["step"] < steps:
-        output.show_line("\nnot finished; give the same command again to go on")
+def _show_run(
+    report: dict[str, Any],
+    unit: str,
+    done: int,
+    figures: dict[str, Any],
+    out: Path,
+    *,
+    as_json: bool,
+) -> None:
+    if as_json:
+        output.show_json(report)
+        return
+    total = report["training"][unit]
+    rounded = {
+        name.replace("_", " "): round(value, 2) if isinstance(value, float) else value
+        for name, value in figures.items()
+    }
+    output.show_figures({f"{unit} done": done, f"{unit} in all": total, **rounded})
+    if done < total:
+        output.show_line("\nnot finished; run the same command again to continue")
     output.show_line(f"\nwrote {out}")
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)

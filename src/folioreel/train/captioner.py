@@ -1,17 +1,15 @@
-"""A sentence for a picture: a decoder over its features, and how it is fitted.
+"""The captioner: an LSTM that writes a sentence for a picture, and how it is trained.
 
-As in Show and Tell (Vinyals et al. 2015) an LSTM writes the words; it is shown the picture before
-each of them. models/captioner.py runs it without PyTorch.
+As in Show and Tell (Vinyals et al. 2015), but the picture is part of the input at every word.
+models/captioner.py runs it without PyTorch.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,18 +20,15 @@ from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
 from folioreel.models.captioner import caption_tokens
-from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import END, PADDING, SPECIAL_TOKENS, UNKNOWN, Vocabulary
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.train.checkpoints import load_checkpoint, save_checkpoint
+from folioreel.train.loop import Training, epoch_generator
+from folioreel.train.visual_training import DescribedClips
 
 
 def caption_words(captions: Iterable[Sequence[str]], rarest: int = 4) -> Vocabulary:
-    """The words that a captioner writes: those that the captions hold at least so often.
+    """The words that a captioner can write: those that occur at least `rarest` times.
 
-    Args:
-        captions: What was written about each picture.
-        rarest: How often a word must occur.
+    A word that was seen fewer times has a vector that is little better than random.
     """
     counts = Counter(word for texts in captions for text in texts for word in caption_tokens(text))
     kept = sorted(
@@ -47,7 +42,7 @@ def caption_words(captions: Iterable[Sequence[str]], rarest: int = 4) -> Vocabul
 
 
 def caption_ids(text: str, vocabulary: Vocabulary) -> list[int]:
-    """The numbers of a caption's words."""
+    """The word ids of a caption."""
     return [vocabulary.ids.get(word, UNKNOWN) for word in caption_tokens(text)]
 
 
@@ -60,16 +55,16 @@ class CaptionerConfig:
     """The length of a picture's features."""
     word_units: int = 256
     units: int = 512
-    """The length of the state, and of what is kept of the picture."""
+    """The length of the LSTM's state, and of the vector of a picture."""
 
     def __post_init__(self) -> None:
-        """Refuse sizes that make no network."""
+        """Check the sizes."""
         if min(asdict(self).values()) < 1:
-            raise ConfigError("the sizes of a captioner must be 1 or more")
+            raise ConfigError("every size of a captioner must be at least 1")
 
 
-class Captioner(nn.Module):
-    """What is kept of the picture, an LSTM, and one table of words for both ends."""
+class CaptionerNetwork(nn.Module):
+    """A map of the picture, an LSTM, and one table of word vectors for input and output."""
 
     centre: Tensor
     spread: Tensor
@@ -81,7 +76,7 @@ class Captioner(nn.Module):
         units = config.units
         self.words = nn.Embedding(config.vocabulary, config.word_units, padding_idx=PADDING)
         self.picture = nn.Linear(config.picture_units, units)
-        self.first = nn.Linear(units, 2 * units)  # the state and the cell to begin with
+        self.first = nn.Linear(units, 2 * units)  # the initial state and cell
         self.lstm = nn.LSTM(config.word_units + units, units, batch_first=True)
         self.narrow = nn.Linear(2 * units, config.word_units)
         self.bias = nn.Parameter(torch.zeros(config.vocabulary))
@@ -90,21 +85,21 @@ class Captioner(nn.Module):
         self.register_buffer("spread", torch.ones(()))
 
     def set_scale(self, features: Tensor) -> None:
-        """Take the mean and the spread of the features from the training pictures: (N, D)."""
+        """Take the mean and standard deviation from the training pictures' features: (N, D)."""
         values = features.clamp(min=0).sqrt()
         self.centre.copy_(values.mean(dim=0))
         self.spread.copy_((values - self.centre).std().clamp(min=1e-6))
 
     def see(self, features: Tensor) -> Tensor:
-        """What is kept of pictures: (B, D) → (B, units)."""
+        """The vectors of pictures: (B, D) → (B, units)."""
         values = (features.clamp(min=0).sqrt() - self.centre) / self.spread
         values = functional.dropout(values, self.dropout / 2, self.training)
         return torch.relu(self.picture(values))
 
     def forward(self, features: Tensor, ids: Tensor) -> Tensor:
-        """The log-odds of each next word: (B, D), (B, T) → (B, T, V).
+        """The logits of each next word: (B, D), (B, T) → (B, T, V).
 
-        ids: the words that are there already, beginning with END.
+        ids: the words so far, beginning with END.
         """
         seen = self.see(features)
         state, cell = torch.tanh(self.first(seen)).chunk(2, dim=1)
@@ -114,11 +109,11 @@ class Captioner(nn.Module):
             torch.cat([words, shown], dim=2), (state[None].contiguous(), cell[None].contiguous())
         )
         joined = functional.dropout(torch.cat([states, shown], dim=2), self.dropout, self.training)
-        odds: Tensor = self.narrow(joined) @ self.words.weight.T + self.bias
-        return odds
+        logits: Tensor = self.narrow(joined) @ self.words.weight.T + self.bias
+        return logits
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """All that models/captioner.py needs, by name; the features' scale is in `picture`."""
+        """All that models/captioner.py needs; centring and scaling are folded into `picture`."""
         state = {name: value.detach().float() for name, value in self.state_dict().items()}
         centre, spread = state.pop("centre"), state.pop("spread")
         state["picture.weight"] = state["picture.weight"] / spread
@@ -127,7 +122,10 @@ class Captioner(nn.Module):
 
 
 def stored_weights(weights: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[Any]]:
-    """Weights as they are saved: tables as bytes, with a scale for each row."""
+    """The weights as they are saved: matrices as bytes, with a scale for each row."""
+    # Imported here, since a bare GPU machine has no ONNX Runtime.
+    from folioreel.models.onnx_graphs import quantize_rows
+
     found: dict[str, NDArray[Any]] = {}
     for name, values in weights.items():
         if values.ndim == 2:
@@ -139,156 +137,86 @@ def stored_weights(weights: dict[str, NDArray[np.float32]]) -> dict[str, NDArray
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionTrainingConfig:
-    """How a captioner is fitted."""
+    """How a captioner is trained."""
 
     model: CaptionerConfig
     batch: int = 128
-    """Sentences a step."""
-    passes: int = 25
-    """Times that each sentence is seen."""
+    """Sentences per step."""
+    epochs: int = 25
     learning_rate: float = 1e-3
-    """It rises over the first steps, then falls to zero along a cosine."""
     weight_decay: float = 1e-2
     dropout: float = 0.5
     smoothing: float = 0.1
-    """The share of certainty that is spread over all words."""
+    """Label smoothing: the share of each target's probability that is spread over all words."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse numbers that nothing could be learned with."""
-        if self.batch < 1 or self.passes < 1:
-            raise ConfigError("batch and passes must be 1 or more")
+        """Check the values."""
+        if self.batch < 1 or self.epochs < 1:
+            raise ConfigError("batch and epochs must be at least 1")
         if not (0 <= self.dropout < 1 and 0 <= self.smoothing < 1):
-            raise ConfigError("dropout and smoothing are shares, from 0 to below 1")
+            raise ConfigError("dropout and smoothing must be at least 0 and below 1")
 
 
-class CaptionTraining:
-    """One run: network, optimiser, pass; it can be saved and taken up again."""
+class CaptionTraining(Training[Tensor]):
+    """One run; a batch is the numbers of some sentences: (B,)."""
 
-    def __init__(self, config: CaptionTrainingConfig, device: torch.device) -> None:
+    network: CaptionerNetwork
+    best_metric = "held_out_loss"
+    higher_is_better = False
+    clip_norm = 5.0  # for the recurrent weights, whose gradients explode now and then
+
+    def __init__(
+        self,
+        config: CaptionTrainingConfig,
+        pictures: DescribedClips,
+        held_out: DescribedClips,
+        device: torch.device,
+    ) -> None:
         torch.manual_seed(config.seed)
-        self.config = config
-        self.device = device
-        self.network = Captioner(config.model, config.dropout).to(device)
-        self.optimizer = torch.optim.AdamW(
-            self.network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        self.pictures, self.held_out = pictures, held_out
+        network = CaptionerNetwork(config.model, config.dropout).to(device)
+        network.set_scale(pictures.features)
+        optimizer = torch.optim.AdamW(
+            network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
         )
-        self.passes = 0
-        self.best: dict[str, Any] = {"loss": math.inf}
-        self.log: list[dict[str, float]] = []
+        steps = -(-len(pictures.ids) // config.batch)
+        super().__init__(config, network, optimizer, total=config.epochs, unit_steps=steps)
 
-    def save(self, path: Path) -> None:
-        """Everything that is needed to go on as if nothing had happened."""
-        state = {
-            "config": asdict(self.config),
-            "passes": self.passes,
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "best": self.best,
-            "log": self.log,
-        }
-        save_checkpoint(path, state)
+    def batches(self) -> Iterator[Tensor]:
+        """Each sentence once in an epoch."""
+        for epoch in range(self.done, self.total):
+            generator = epoch_generator(self.config.seed, epoch)
+            order = torch.randperm(len(self.pictures.ids), generator=generator)
+            for rows in torch.split(order, self.config.batch):
+                yield rows.to(self.device)
 
-    def load(self, path: Path) -> None:
-        """Take up a run; a checkpoint of another configuration is refused."""
-        state = load_checkpoint(path, asdict(self.config), self.device)
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.passes, self.best, self.log = state["passes"], state["best"], state["log"]
+    def loss(self, batch: Tensor) -> Tensor:
+        """The mean cross-entropy of a word."""
+        return self._cross_entropy(self.pictures, batch, self.config.smoothing)
 
-    def rate(self, done: float) -> float:
-        """The learning rate when a share of all passes is done."""
-        return (
-            self.config.learning_rate * min(1.0, done / 0.03) * (1 + math.cos(math.pi * done)) / 2
-        )
+    def learning_rate(self, done: float) -> float:
+        """Rises over the first 3 percent, then falls to zero along a cosine."""
+        rate: float = self.config.learning_rate
+        return rate * min(1.0, done / 0.03) * (1 + math.cos(math.pi * done)) / 2
 
-    def learn_pass(self, features: Tensor, ids: Tensor, picture_of: Tensor) -> float:
-        """Each sentence once, in an order by the seed and the pass alone; the mean loss.
-
-        Args:
-            features: The pictures: (N, D).
-            ids: The sentences without their ends, padded: (S, T).
-            picture_of: The picture of each sentence: (S,).
-        """
-        config = self.config
-        seed = config.seed * 100_003 + self.passes
-        generator = torch.Generator().manual_seed(seed)
-        torch.manual_seed(seed)  # of what is dropped: a run taken up again goes on the same
-        self.network.train()
-        order = torch.randperm(len(ids), generator=generator)
-        drawn = torch.split(order, config.batch)
-        total = 0.0
-        for step, chosen in enumerate(drawn):
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.rate((self.passes + step / len(drawn)) / config.passes)
-            rows = chosen.to(self.device)
-            loss = self._loss(features[picture_of[rows]], ids[rows], config.smoothing)
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), 5.0)
-            self.optimizer.step()
-            total += float(loss.detach())
-        self.passes += 1
-        return total / len(drawn)
-
-    @torch.no_grad()
-    def judge(self, features: Tensor, ids: Tensor, picture_of: Tensor) -> float:
-        """The loss a word on sentences that are not learned from; the best network is kept."""
-        self.network.eval()
+    def validate(self) -> dict[str, float]:
+        """The loss per word on sentences about held-out pictures."""
+        count = len(self.held_out.ids)
         losses = [
-            float(self._loss(features[picture_of[rows]], ids[rows], 0.0)) * len(rows)
-            for rows in torch.split(torch.arange(len(ids), device=self.device), 500)
+            float(self._cross_entropy(self.held_out, rows, 0.0)) * len(rows)
+            for rows in torch.split(torch.arange(count, device=self.device), 500)
         ]
-        loss = sum(losses) / len(ids)
-        if loss < self.best["loss"]:
-            weights = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
-            self.best = {"loss": loss, "passes": self.passes, "weights": weights}
-        return loss
+        return {"held_out_loss": sum(losses) / count}
 
-    def _loss(self, features: Tensor, ids: Tensor, smoothing: float) -> Tensor:
-        """The mean over the words of these sentences, their ends among them."""
+    def _cross_entropy(self, clips: DescribedClips, rows: Tensor, smoothing: float) -> Tensor:
+        """The mean over the words of some sentences, END included."""
+        features, ids = clips.features[clips.clip_of[rows]], clips.ids[rows]
         lengths = (ids != PADDING).sum(dim=1)
         ids = ids[:, : int(lengths.max())]
-        ends = functional.pad(ids, (0, 1), value=PADDING)
-        ends.scatter_(1, lengths[:, None], END)
-        odds = self.network(features, functional.pad(ids, (1, 0), value=END))
+        targets = functional.pad(ids, (0, 1), value=PADDING)
+        targets.scatter_(1, lengths[:, None], END)
+        logits = self.network(features, functional.pad(ids, (1, 0), value=END))
         return functional.cross_entropy(
-            odds.flatten(0, 1), ends.flatten(), ignore_index=PADDING, label_smoothing=smoothing
+            logits.flatten(0, 1), targets.flatten(), ignore_index=PADDING, label_smoothing=smoothing
         )
-
-
-Captioned = tuple[Tensor, Tensor, Tensor]
-"""Pictures (N, D), sentences (S, T), and the picture of each sentence (S,)."""
-
-
-def fit_captioner(
-    training: CaptionTraining,
-    pictures: Captioned,
-    judged: Captioned,
-    *,
-    seconds: float = math.inf,
-    checkpoint: Path | None = None,
-    checkpoint_every_s: float = 60.0,
-    progress: ProgressCallback = ignore_progress,
-) -> dict[str, Any]:
-    """Train until the passes are done or the time is over; the network ends as the best one was."""
-    started = saved = time.perf_counter()
-    over = training.passes >= training.config.passes
-    if not training.passes:
-        training.network.set_scale(pictures[0])
-    while not over:
-        loss = training.learn_pass(*pictures)
-        judgement = training.judge(*judged)
-        now = time.perf_counter()
-        elapsed = now - started
-        over = training.passes >= training.config.passes or elapsed > seconds
-        entry = {"pass": training.passes, "loss": loss, "judged_loss": judgement}
-        training.log.append({**entry, "seconds": elapsed})
-        if checkpoint is not None and (over or now - saved > checkpoint_every_s):
-            training.save(checkpoint)
-            saved = now
-        progress(Progress(stage="training", done=training.passes, total=training.config.passes))
-    if "weights" in training.best:
-        training.network.load_state_dict(training.best["weights"])
-    best = {key: value for key, value in training.best.items() if key != "weights"}
-    return {"best": best, "seconds": time.perf_counter() - started, "log": training.log}

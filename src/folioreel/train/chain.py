@@ -1,12 +1,12 @@
-"""The chain's weights ω_u, ω_p, ω_q and σ, learned with hidden nodes (paper, section 4.4).
+"""Fitting the paper's chain: ω_u, ω_p, ω_q and σ, with hidden nodes (paper, section 4.4).
 
-Few moments were judged. The likelihood of what was judged is the sum over all paths that keep to it
-divided by the sum over all paths, Z_clamped / Z, and the gradient of its logarithm is what the
-chain expects of each potential when clamped less what it expects when free. Both are exact.
+Few moments are judged. The likelihood of the judgements is the sum over all paths that agree with
+them divided by the sum over all paths, Z_clamped / Z. The gradient of its logarithm is the expected
+value of each potential in the clamped chain minus that in the free chain. Both are exact.
 
-A potential between neighbours depends on the displacement in the book alone, so all that is needed
-of a pair of neighbours is how probable each displacement is: the correlation of the message from
-the left with the message from the right, by FFT.
+A potential between neighbours depends on the displacement in the book alone. So all that is needed
+of a pair of neighbours is the distribution of displacements: the correlation of the message from
+the left with the message from the right, computed by FFT.
 """
 
 from __future__ import annotations
@@ -26,34 +26,37 @@ from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.train.judged import JudgedMoment
 
 WEIGHTS = ("unary", "pace", "stay", "sigma")
-"""What is learned, by its name in `ChainConfig`, in the order of every gradient."""
+"""The fields of `ChainConfig` that are fitted, in the order of every gradient."""
 
+# Bounds of the search: logarithms of the weights are searched, so none may be 0.
 _LEAST, _MOST = 1e-4, 8.0
+# σ is in units of the whole book; beyond 1 every displacement would cost the same.
 _LEAST_SIGMA, _MOST_SIGMA = 1e-4, 1.0
+# The largest ω_p + ω_q. A displacement has probability exp(-25) = 1e-11 then; with more, the
+# rounding errors of an FFT, some 1e-16 of the largest value, would drown the least probable ones.
 _STEEPEST = 25.0
-"""The most that ω_p + ω_q may be: beyond, an FFT loses the least probable displacements."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChainLesson:
-    """A chain over one pair's scores, and which sentences its judged moments may take."""
+class ClampedChain:
+    """A chain over one pair's scores, and the same with its matches clamped."""
 
     chain: Chain
     clamped: Chain
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Learned:
-    """The weights that were found, and how well they explain what was judged."""
+class FittedChain:
+    """The weights that were found, and how well they explain the judgements."""
 
     config: ChainConfig
     log_likelihood: float
-    """Of all judged matches together."""
+    """Of all matches together."""
     start_log_likelihood: float
     evaluations: int
 
 
-def make_lesson(chain: Chain, judged: Sequence[JudgedMoment]) -> ChainLesson:
+def clamp_chain(chain: Chain, judged: Sequence[JudgedMoment]) -> ClampedChain:
     """Clamp every match to its sentences; all other moments stay hidden."""
     unary = chain.unary.copy()
     for moment in judged:
@@ -61,32 +64,34 @@ def make_lesson(chain: Chain, judged: Sequence[JudgedMoment]) -> ChainLesson:
             kept = list(moment.sentences)
             unary[moment.moment] = -np.inf
             unary[moment.moment, kept] = chain.unary[moment.moment, kept]
-    return ChainLesson(chain=chain, clamped=replace(chain, unary=unary))
+    return ClampedChain(chain=chain, clamped=replace(chain, unary=unary))
 
 
 def fit_chain(
-    lessons: Sequence[ChainLesson],
+    pairs: Sequence[ClampedChain],
     start: ChainConfig,
     *,
     evaluations: int = 40,
     progress: ProgressCallback = ignore_progress,
-) -> Learned:
+) -> FittedChain:
     """The weights under which the judged matches are most probable.
 
     Args:
-        lessons: Chains over the scores that the weights are for, with what was judged.
-        start: Where the search begins; what is not learned is kept.
-        evaluations: How often the likelihood may be computed; some 30 are enough.
+        pairs: Chains over the scores that the weights are for.
+        start: Where the search begins; fields that are not fitted are kept.
+        evaluations: How often to compute the likelihood at most; about 30 are enough.
         progress: Called after each.
     """
     best: list[tuple[float, ChainConfig]] = []
 
     def cost(logs: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         config = _config(start, logs)
-        value, gradient = log_likelihood(lessons, config)
+        value, gradient = log_likelihood(pairs, config)
         best.append((value, config))
-        progress(Progress(stage="learning", done=min(len(best), evaluations), total=evaluations))
-        # Weights are positive: their logarithms are what is searched.
+        progress(
+            Progress(stage="fitting the chain", done=min(len(best), evaluations), total=evaluations)
+        )
+        # Weights are positive, so the search is over their logarithms.
         return -value, -gradient * np.exp(logs)
 
     first = np.log([max(getattr(start, name), _LEAST) for name in WEIGHTS])
@@ -101,7 +106,7 @@ def fit_chain(
         options={"maxfun": evaluations, "ftol": 1e-6},
     )
     value, config = max(best, key=lambda found: found[0])
-    return Learned(
+    return FittedChain(
         config=config,
         log_likelihood=value,
         start_log_likelihood=best[0][0],
@@ -110,13 +115,11 @@ def fit_chain(
 
 
 def log_likelihood(
-    lessons: Sequence[ChainLesson], config: ChainConfig
+    pairs: Sequence[ClampedChain], config: ChainConfig
 ) -> tuple[float, NDArray[np.float64]]:
     """The log of p(judged) under some weights, and its gradient by each of `WEIGHTS`."""
     chains = [
-        replace(chain, config=config)
-        for lesson in lessons
-        for chain in (lesson.clamped, lesson.chain)
+        replace(chain, config=config) for pair in pairs for chain in (pair.clamped, pair.chain)
     ]
     with ThreadPoolExecutor(max_workers=2) as pool:
         found = list(pool.map(log_partition, chains))
@@ -142,7 +145,7 @@ def log_partition(chain: Chain) -> tuple[float, NDArray[np.float64]]:
         left[i] = scipy.fft.rfft(sources / sources.sum(), size)
         log_z += float(np.log(sources.sum()))
         kernel = scipy.fft.rfft(np.exp(-chain.costs(i)), size)
-        # Displacement 0 is at index J - 1 of the costs; rounding must not make a message negative.
+        # Displacement 0 is at index J - 1 of the costs. Rounding may give tiny negative values.
         cyclic = scipy.fft.irfft(left[i] * kernel, size)[sentences - 1 : 2 * sentences - 1]
         messages[i] = np.maximum(cyclic, 1e-300)
     log_z += float(np.log((messages[-1] * weights[-1]).sum()))
@@ -172,7 +175,7 @@ def _backward(
     for i in range(moments - 1, -1, -1):
         right = back * weights[i]
         joint = messages[i] * right
-        scores = np.where(joint > 0, chain.unary[i], 0.0)  # what is forbidden counts for nothing
+        scores = np.where(joint > 0, chain.unary[i], 0.0)  # 0 · -inf would be nan
         gradient[0] += float(joint @ scores) / joint.sum()
         if i == 0:
             break

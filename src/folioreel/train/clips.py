@@ -1,22 +1,24 @@
-"""Described pictures and clips as networks learn from them: features by kind, and sentences.
+"""`folioreel train visual` and `train caption`: described clips → the models of section 4.2.
 
-The data is the Flickr8k folder, of which the train and dev parts are taken, or a table of clips
-and sentences (LSMDC, MPII-MD) that lies above its videos, of which each tenth clip is held out.
+The data is the folder of Flickr8k, whose train and dev splits are used, or a table of clips and
+sentences (LSMDC, MPII-MD) in the folder of its videos, of which every tenth clip is held out. The
+run's folder (runs.py) also has `embedding/` (models/visual_semantic.py) or `captioner/`
+(models/captioner.py). The features of the pictures are cached, and not computed again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from folioreel.errors import InputError
+from folioreel import __version__
+from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.clip_features import ClipFeatures, PictureEncoder, see_clips, see_pictures
 from folioreel.ingest.descriptions import (
     Described,
@@ -25,51 +27,107 @@ from folioreel.ingest.descriptions import (
     read_flickr8k,
     read_pictures,
 )
+from folioreel.models.captioner import Captioner
+from folioreel.models.frame_features import DEFAULT, load_frame_features
+from folioreel.models.vocabulary import SPECIAL_TOKENS
+from folioreel.models.word_encoder import EncoderModel, WordEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.train.captioner import (
+    CaptionerConfig,
+    CaptionTraining,
+    CaptionTrainingConfig,
+    caption_ids,
+    caption_words,
+    stored_weights,
+)
+from folioreel.train.loop import choose_device
 from folioreel.train.names import find_names, replace_names
+from folioreel.train.onnx import embedding_model
+from folioreel.train.runs import CHECKPOINT, REPORT, RunSettings, model_card, open_run, write_json
+from folioreel.train.visual_semantic import VisualSemanticConfig
+from folioreel.train.visual_training import (
+    DescribedClips,
+    VisualTraining,
+    VisualTrainingConfig,
+    described_clips,
+    paper_settings,
+    start_network,
+)
 
 _FORMAT = "folioreel-described-clips"
 _HELD_OUT_EVERY = 10
+# As in the shipped captioner, for which the dev split of Flickr8k decided (training/).
+_BEAM = 5
+_LENGTH_POWER = 0.0
+# Twice the length of a usual caption; longer ones are cut.
+_LONGEST_CAPTION = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipSettings(RunSettings):
+    """What `train visual` and `train caption` have in common."""
+
+    frame_features: str = DEFAULT
+    """The network that computes the features of pictures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainVisualConfig(ClipSettings):
+    """The settings of `train visual`; the others are the defaults of `VisualTrainingConfig`."""
+
+    features: str = "visual"
+    """The kind of frame features: `visual` or `scene`."""
+    reader: Literal["attention", "lstm"] = "attention"
+    paper: bool = False
+    """Whether to use the paper's own settings (`paper_settings`)."""
+    epochs: int = 60
+    batch: int = 512
+    """Clips per step; all of them if there are fewer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainCaptionConfig(ClipSettings):
+    """The settings of `train caption`; the others are those of `CaptionTrainingConfig`."""
+
+    epochs: int = 25
+    batch: int = 128
+    """Sentences per step."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Lessons:
-    """Clips as features, and what is said of them."""
+class ClipExamples:
+    """Clips as features, and the sentences that describe them."""
 
     views: tuple[ClipFeatures, ...]
-    """The clips as they are, and perhaps seen otherwise; by kind: (N, units)."""
+    """Features by kind, (N, units): of the whole clips, and perhaps of crops."""
     texts: tuple[tuple[str, ...], ...]
-
-    def features(self, kind: str) -> NDArray[np.float32]:
-        """The clips as they are: (N, units)."""
-        return self.views[0][kind].astype(np.float32)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DescribedData:
-    """What is learned from, with names replaced by `someone`, and what the best is chosen by."""
+class ClipData:
+    """Training examples, with names replaced by `someone`, and held-out ones."""
 
-    learned: Lessons
-    judged: Lessons
+    training: ClipExamples
+    held_out: ClipExamples
     source: Path
     network: str
-    """The name of what looked at the clips."""
+    """The name of the network that computed the features."""
     fingerprint: str
-    """A hash of the same."""
+    """A hash of that network."""
     sha256: str
     """A hash of the clips' names and the sentences."""
 
     def identity(self) -> dict[str, Any]:
-        """What a run that was begun must find again."""
-        about = {"format": _FORMAT, "version": 1}
-        return {**about, "sentences": self.sha256, "features": self.fingerprint}
+        """What must not change between the parts of a run."""
+        header = {"format": _FORMAT, "version": 1}
+        return {**header, "sentences": self.sha256, "features": self.fingerprint}
 
-    def account(self) -> dict[str, Any]:
-        """What a report says of the data."""
+    def summary(self) -> dict[str, Any]:
+        """What a report says about the data."""
         sizes = {
-            "clips": len(self.learned.texts),
-            "sentences": sum(map(len, self.learned.texts)),
-            "held_out_clips": len(self.judged.texts),
+            "clips": len(self.training.texts),
+            "sentences": sum(map(len, self.training.texts)),
+            "held_out_clips": len(self.held_out.texts),
         }
         return {
             "data": {"source": self.source.name, **sizes, "sha256": self.sha256},
@@ -78,67 +136,223 @@ class DescribedData:
         }
 
 
-def read_described(
+def train_visual(
+    data: Path,
+    out: Path,
+    settings: TrainVisualConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Train an embedding of clips and sentences, or continue a run that was stopped.
+
+    Args:
+        data: The folder of Flickr8k, or a table of clips and sentences.
+        out: The run's own folder.
+        settings: Features, reader, limits and the device.
+        progress: Called as pictures are read and epochs are done.
+
+    Returns:
+        The content of `report.json`.
+
+    Raises:
+        ConfigError: `out` holds a run with other settings or data.
+        InputError: The data is damaged or too small, or `out` cannot be written.
+    """
+    settings = settings or TrainVisualConfig()
+    device, kind = choose_device(settings.device), settings.features
+    encoder = load_frame_features(settings.frame_features)
+    if kind not in encoder.units:
+        raise ConfigError(f"{encoder.name} has no {kind} features; use {', '.join(encoder.units)}")
+    clips = read_clips(data, encoder, progress, crops=True)
+    open_run(out, clips.identity())
+    student = EncoderModel.load("student")
+    word_ids = WordEncoder(student).word_ids
+    training_clips, held_out = (
+        _tensors(part, [kind], word_ids, student.longest).to(device)
+        for part in (clips.training, clips.held_out)
+    )
+    config = _visual_config(settings, training_clips, len(student.vocabulary))
+    network = start_network(config, device, student)
+    training = VisualTraining(config, network, training_clips, held_out)
+    report = _fit(training, clips, out, settings, progress)
+    reader = config.model.reader
+    card = _card(
+        out.name,
+        "Clips and sentences in one space, trained with `folioreel train visual`.",
+        report,
+        f"{kind}; reader: {reader}",
+    )
+    networks = {f"{kind}-{reader}": network}
+    model = embedding_model(out.name, kind, networks, student, report, card)
+    model.save(out / "embedding", replace=True)
+    return report
+
+
+def train_caption(
+    data: Path,
+    out: Path,
+    settings: TrainCaptionConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Train a captioner, or continue a run that was stopped; see `train_visual`."""
+    settings = settings or TrainCaptionConfig()
+    device = choose_device(settings.device)
+    encoder = load_frame_features(settings.frame_features)
+    clips = read_clips(data, encoder, progress)
+    open_run(out, clips.identity())
+    vocabulary = caption_words(clips.training.texts)
+    if len(vocabulary) == len(SPECIAL_TOKENS):
+        raise InputError("has no word that occurs four times; add sentences", data)
+    kinds = tuple(encoder.units)
+    pictures, held_out = (
+        _tensors(part, kinds, lambda text: caption_ids(text, vocabulary), _LONGEST_CAPTION).to(
+            device
+        )
+        for part in (clips.training, clips.held_out)
+    )
+    config = CaptionTrainingConfig(
+        model=CaptionerConfig(
+            vocabulary=len(vocabulary), picture_units=sum(encoder.units.values())
+        ),
+        epochs=settings.epochs,
+        batch=settings.batch,
+    )
+    training = CaptionTraining(config, pictures, held_out, device)
+    report = _fit(training, clips, out, settings, progress)
+    summary = "Writes a sentence for a picture; trained with `folioreel train caption`."
+    model = Captioner(
+        name=out.name,
+        features=kinds,
+        vocabulary=vocabulary,
+        weights=stored_weights(training.network.weights()),
+        beam=_BEAM,
+        length_power=_LENGTH_POWER,
+        training=report,
+        card=_card(out.name, summary, report, " and ".join(kinds)),
+    )
+    model.save(out / "captioner", replace=True)
+    return report
+
+
+def _fit(
+    training: VisualTraining | CaptionTraining,
+    clips: ClipData,
+    out: Path,
+    settings: ClipSettings,
+    progress: ProgressCallback,
+) -> dict[str, Any]:
+    """Train, and write the report."""
+    measured = training.fit(
+        seconds=settings.seconds, checkpoint=out / CHECKPOINT, progress=progress
+    )
+    report = {
+        "package_version": __version__,
+        **clips.summary(),
+        "training": asdict(training.config),
+        "epoch": training.done,
+        **measured,
+    }
+    write_json(out / REPORT, report)
+    return report
+
+
+def _card(name: str, summary: str, report: dict[str, Any], features: str) -> str:
+    data = report["data"]
+    facts = {
+        "clips": f"{data['clips']:,}",
+        "sentences": f"{data['sentences']:,}",
+        "features": f"{report['frame_features']}, {features}",
+        **{f"held-out {key}": value for key, value in report["best"].items() if key != "epoch"},
+        "best epoch": report["best"].get("epoch"),
+    }
+    return model_card(name, summary, facts)
+
+
+def _visual_config(
+    settings: TrainVisualConfig, clips: DescribedClips, words: int
+) -> VisualTrainingConfig:
+    model = VisualSemanticConfig(
+        clip_units=clips.features.shape[1], vocabulary=words, reader=settings.reader
+    )
+    config = paper_settings(model) if settings.paper else VisualTrainingConfig(model=model)
+    return replace(config, epochs=settings.epochs, batch=min(settings.batch, len(clips)))
+
+
+def _tensors(
+    clips: ClipExamples,
+    kinds: Sequence[str],
+    word_ids: Callable[[str], list[int]],
+    longest: int,
+) -> DescribedClips:
+    """Some kinds of features side by side, and the word ids of the sentences."""
+    views = [np.hstack([view[kind] for kind in kinds]) for view in clips.views]
+    ids = [[word_ids(text) for text in texts] for texts in clips.texts]
+    return described_clips(np.stack(views, axis=1).astype(np.float32), ids, longest)
+
+
+def read_clips(
     data: Path,
     encoder: PictureEncoder,
     progress: ProgressCallback = ignore_progress,
     *,
-    views: bool = False,
-) -> DescribedData:
-    """Read the sentences, and look at the pictures or clips; what was seen is cached.
+    crops: bool = False,
+) -> ClipData:
+    """Read the sentences, and compute the features of the pictures or clips unless cached.
 
     Args:
         data: The folder of Flickr8k, or a table of clips and sentences.
-        encoder: What looks.
-        progress: Told how far it has come.
-        views: Whether to look at the middle of each picture too, as a second view of it.
+        encoder: Computes the features.
+        progress: Called as pictures are read.
+        crops: Whether to add the middle of each picture as a second view of it.
 
     Raises:
-        InputError: Something is missing or broken, or there are too few clips.
+        InputError: Something is missing or damaged, or there are too few clips.
     """
     if data.is_dir():
         if not is_flickr8k(data):
             raise InputError("has no captions.tsv; give the folder of Flickr8k, or a table", data)
-        learned, judged = read_flickr8k(data, "train"), read_flickr8k(data, "dev")
-        names = [clip.clip for clip in (*learned, *judged)]
-        seen = [
+        training, held_out = read_flickr8k(data, "train"), read_flickr8k(data, "dev")
+        names = [clip.clip for clip in (*training, *held_out)]
+        features = [
             see_pictures(read_pictures(data), names, encoder, view, progress)
-            for view in (("whole", "middle") if views else ("whole",))
+            for view in (("whole", "middle") if crops else ("whole",))
         ]
     else:
-        learned, judged = _split(read_clip_table(data), data)
-        names = [clip.clip for clip in (*learned, *judged)]
-        seen = [see_clips(_find_videos(data, names), encoder, progress)]
-    count = len(learned)
-    people = find_names(text for clip in learned for text in clip.texts)
-    replaced = tuple(tuple(replace_names(t, people) for t in clip.texts) for clip in learned)
-    return DescribedData(
-        learned=Lessons(views=tuple(_rows(view, 0, count) for view in seen), texts=replaced),
-        judged=Lessons(
-            views=(_rows(seen[0], count, len(names)),), texts=tuple(clip.texts for clip in judged)
+        training, held_out = _split(read_clip_table(data), data)
+        names = [clip.clip for clip in (*training, *held_out)]
+        features = [see_clips(_find_videos(data, names), encoder, progress)]
+    count = len(training)
+    people = find_names(text for clip in training for text in clip.texts)
+    return ClipData(
+        training=ClipExamples(
+            views=tuple(_rows(view, slice(count)) for view in features),
+            texts=tuple(tuple(replace_names(t, people) for t in clip.texts) for clip in training),
+        ),
+        held_out=ClipExamples(
+            views=(_rows(features[0], slice(count, None)),),
+            texts=tuple(clip.texts for clip in held_out),
         ),
         source=data,
         network=encoder.name,
         fingerprint=encoder.fingerprint,
-        sha256=_hash([*learned, *judged]),
+        sha256=_hash([*training, *held_out]),
     )
 
 
 def _split(clips: Sequence[Described], table: Path) -> tuple[list[Described], list[Described]]:
+    """Training and held-out clips; every tenth is enough to choose the best epoch by."""
     if len(clips) < _HELD_OUT_EVERY:
         raise InputError(
-            f"names {len(clips)} clips; at least {_HELD_OUT_EVERY} are needed, as each tenth is"
-            " held out to choose by",
+            f"names {len(clips)} clips; at least {_HELD_OUT_EVERY} are needed, because every tenth"
+            " is held out",
             table,
         )
-    last = _HELD_OUT_EVERY - 1
-    judged = [clip for number, clip in enumerate(clips) if number % _HELD_OUT_EVERY == last]
-    learned = [clip for number, clip in enumerate(clips) if number % _HELD_OUT_EVERY != last]
-    return learned, judged
+    held_out = list(clips[_HELD_OUT_EVERY - 1 :: _HELD_OUT_EVERY])
+    training = [clip for number, clip in enumerate(clips, 1) if number % _HELD_OUT_EVERY]
+    return training, held_out
 
 
 def _find_videos(table: Path, names: Sequence[str]) -> list[Path]:
-    """The files of clips: named by path, or by name with or without ending, below the table."""
+    """The files of clips, below the table's folder: by path, or by name with or without suffix."""
     there: dict[str, Path] = {}
     for path in sorted(table.parent.rglob("*")):
         if path.is_file() and path != table:
@@ -147,15 +361,14 @@ def _find_videos(table: Path, names: Sequence[str]) -> list[Path]:
     missing = [name for name in names if name not in there]
     if missing:
         raise InputError(
-            f"names the clip {missing[0]}, which is not in its folder ({len(missing)} in all are"
-            " missing)",
+            f"names the clip {missing[0]}, which is not in its folder ({len(missing)} missing)",
             table,
         )
     return [there[name] for name in names]
 
 
-def _rows(features: ClipFeatures, first: int, last: int) -> ClipFeatures:
-    return {kind: rows[first:last] for kind, rows in features.items()}
+def _rows(features: ClipFeatures, rows: slice) -> ClipFeatures:
+    return {kind: values[rows] for kind, values in features.items()}
 
 
 def _hash(clips: Sequence[Described]) -> str:

@@ -1,21 +1,21 @@
 """The context-aware CNN over the similarity tensor, and the linear SVM (paper, section 4.3).
 
 score(i, j) is a function of all measures in a window around moment i and sentence j. The tensor is
-padded once, by zeros, and the convolutions take none of their own: a block of rows with its halo
-then gives the same scores as the whole, and one window of cells is a training example by itself.
+padded with zeros once, and the convolutions do not pad: a block of rows with its halo then gives
+the same scores as the whole tensor, and one window of cells is a training example by itself.
 
-Of a film's cells nearly all are wrong, and easy. Each step sees every right cell of its moments, as
-many chance cells, and the wrong cells that the network of a moment ago believed in most.
+Nearly all cells of a film are wrong, and easy. Each step sees every right cell of its moments, some
+random wrong cells, and hard negatives: the wrong cells that the network scored highest.
 
 The SVM of the paper is the same with a single cell, one layer and the hinge loss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -24,17 +24,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
-from folioreel.models.onnx_graphs import GraphBuilder
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.similarity.tensor import SimilarityTensor
+from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.judged import JudgedMoment
+from folioreel.train.loop import Training
 
-_JUDGED_AT_ONCE = 16
+# Moments that are scored together when hard negatives are sought: each is a whole row of the book
+# with its halo, so that more of them would need much memory.
+_SCORED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextConfig:
-    """The shape of the network and how it is fitted; the paper gives three layers and no sizes."""
+    """The network's shape and training; the paper says three layers, but gives no sizes."""
 
     measures: tuple[str, ...]
     layers: Literal[1, 3] = 3
@@ -42,33 +44,36 @@ class ContextConfig:
     """Moments and sentences that each layer sees around a cell, itself included."""
     channels: int = 16
     dropout: float = 0.5
-    """The share of values that are left out behind each hidden layer."""
+    """After each hidden layer."""
     loss: Literal["cross-entropy", "hinge"] = "cross-entropy"
-    passes: int = 30
-    """How often every judged moment is seen."""
+    epochs: int = 30
     batch: int = 16
-    """Judged moments a step."""
+    """Judged moments per step."""
     learning_rate: float = 3e-3
     decay: float = 1e-3
-    """Weight decay, apart from Adam's own steps."""
+    """Decoupled weight decay (AdamW)."""
     hard: int = 12
-    """Wrong cells of each moment and step that the network believes in most."""
+    """Hard negatives per moment and step."""
     chance: int = 30
-    """Wrong cells of each moment and step that are drawn at random."""
+    """Random negatives per moment and step."""
     margin: int = 3
-    """Sentences beside a right one that are neither right nor wrong."""
+    """Sentences this close to a right one count as neither right nor wrong: they are mostly part of
+    the same exchange."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse sizes that make no network."""
+        """Check the values."""
         if self.layers not in (1, 3):
             raise ConfigError("a context model has 1 or 3 layers")
         if any(size < 1 or size % 2 == 0 for size in self.sizes):
-            raise ConfigError("a context model's window must be odd, so that it has a middle")
-        if not self.measures or min(self.channels, self.passes, self.batch, self.hard) < 1:
-            raise ConfigError("a context model needs measures, channels, passes, batch and hard")
+            raise ConfigError("a context model's window must be odd, so that it has a centre")
+        if not self.measures:
+            raise ConfigError("a context model needs at least one measure")
+        for name in ("channels", "epochs", "batch", "hard"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
-            raise ConfigError("dropout is a share of 0 to below 1")
+            raise ConfigError("dropout must be at least 0 and below 1")
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -90,21 +95,21 @@ def svm_config(measures: tuple[str, ...], seed: int = 0) -> ContextConfig:
         window=1,
         dropout=0.0,
         loss="hinge",
-        passes=60,
+        epochs=60,
         learning_rate=1e-2,
         seed=seed,
     )
 
 
 def one_layer_config(measures: tuple[str, ...], seed: int = 0) -> ContextConfig:
-    """The paper's CNN of one layer, by which it compares measures."""
+    """The paper's CNN with a single layer, which it compares measures with."""
     return ContextConfig(
-        measures=measures, layers=1, window=5, dropout=0.0, passes=60, decay=0.3, seed=seed
+        measures=measures, layers=1, window=5, dropout=0.0, epochs=60, decay=0.3, seed=seed
     )
 
 
 class ContextNetwork(nn.Module):
-    """Convolutions with ReLU and dropout between them; the last gives the log-odds."""
+    """Convolutions with ReLU and dropout in between; the last gives the logits."""
 
     scale: Tensor
 
@@ -116,11 +121,11 @@ class ContextNetwork(nn.Module):
             nn.Conv2d(before, after, config.sizes) for before, after in pairwise(widths)
         )
         self.dropout = nn.Dropout(config.dropout)
-        # Measures differ tenfold in size; without a shift, padding stays zero.
+        # Measures differ tenfold in size. They are not centred, so that padding stays zero.
         self.register_buffer("scale", torch.ones(len(config.measures), 1, 1))
 
     def forward(self, planes: Tensor) -> Tensor:
-        """Log-odds of the cells that have their whole halo: (N, M, R, C) → (N, R', C')."""
+        """The logits of the cells whose halo is complete: (N, M, R, C) → (N, R', C')."""
         values = planes * self.scale
         for layer in self.layers[:-1]:
             values = self.dropout(functional.relu(layer(values)))
@@ -128,16 +133,8 @@ class ContextNetwork(nn.Module):
         return scores
 
 
-class Blocks(Protocol):
-    """What gives rows of the similarity tensor, such as `SimilarityRows`."""
-
-    def block(self, first: int, last: int, halo: int = 0) -> SimilarityTensor:
-        """Rows first … last - 1 with their halo."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Lessons:
+class ContextExamples:
     """The judged moments of one pair, each with the rows around it."""
 
     planes: NDArray[np.float16]
@@ -145,8 +142,13 @@ class Lessons:
     judged: tuple[JudgedMoment, ...]
 
 
-def make_lessons(rows: Blocks, judged: Sequence[JudgedMoment], config: ContextConfig) -> Lessons:
-    """Compute the rows of the moments that teach something: matches, and those not in the book."""
+def context_examples(
+    rows: SimilarityRows, judged: Sequence[JudgedMoment], config: ContextConfig
+) -> ContextExamples:
+    """Compute the rows around matches and around moments that are not in the book.
+
+    A new moment of a known scene has no right cell, but its neighbours are not wrong either.
+    """
     kept = tuple(moment for moment in judged if moment.verdict != "scene")
     height, width = config.halo
     planes = []
@@ -156,77 +158,79 @@ def make_lessons(rows: Blocks, judged: Sequence[JudgedMoment], config: ContextCo
         planes.append(np.pad(chosen, ((0, 0), (0, 0), (width, width))))
     if not planes:
         raise ConfigError("no judged moment to learn from; give a pair with matches")
-    return Lessons(planes=np.stack(planes), judged=kept)
+    return ContextExamples(planes=np.stack(planes), judged=kept)
 
 
 def fit_context(
     config: ContextConfig,
-    pairs: Sequence[Lessons],
+    pairs: Sequence[ContextExamples],
     progress: ProgressCallback = ignore_progress,
 ) -> ContextNetwork:
-    """A network fitted to the judged moments of some pairs; the same seed gives the same one."""
+    """Train a network on the judged moments of some pairs; the same seed gives the same one."""
     if not any(moment.verdict == "match" for pair in pairs for moment in pair.judged):
         raise ConfigError("no match to learn from; give a pair with matches")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
+        training = ContextTraining(config, pairs)
+        training.fit(progress=progress)
+    return training.network
+
+
+class ContextTraining(Training[tuple[Tensor, Tensor]]):
+    """One run; a batch is windows of cells (B, M, rows, columns), and which are right (B,)."""
+
+    network: ContextNetwork
+
+    def __init__(self, config: ContextConfig, pairs: Sequence[ContextExamples]) -> None:
         network = ContextNetwork(config)
         network.scale[:] = _scale(pairs)
-        if config.layers == 1:  # linear: no symmetry to be broken
+        if config.layers == 1:  # linear and convex: random weights would only add noise
             next(network.layers.parameters()).data.zero_()
-        examples = _Examples(config, pairs)
         optimizer = torch.optim.AdamW(
             network.parameters(), lr=config.learning_rate, weight_decay=config.decay
         )
-        count = examples.count
-        steps = -(-count // config.batch)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimizer, config.learning_rate, total_steps=steps * config.passes
-        )
-        for done in range(config.passes):
-            if done in (0, 2) or done % 5 == 4:
-                examples.find_hard(network)
-            network.train()
-            for moments in examples.order():
-                cells, right = examples.draw(moments)
-                loss = _loss(network(cells)[:, 0, 0], right, config.loss)
-                optimizer.zero_grad(set_to_none=True)
-                loss.backward()  # type: ignore[no-untyped-call]
-                optimizer.step()
-                schedule.step()
-            progress(Progress(stage="learning", done=done + 1, total=config.passes))
-    return network.eval()
-
-
-def _scale(pairs: Sequence[Lessons]) -> Tensor:
-    """One over the root mean square of each measure: (M, 1, 1)."""
-    squares = np.mean(
-        [np.square(pair.planes, dtype=np.float32).mean(axis=(0, 2, 3)) for pair in pairs], axis=0
-    )
-    return torch.from_numpy(np.where(squares > 0, squares, 1.0) ** -0.5).float()[:, None, None]
-
-
-def _loss(scores: Tensor, right: Tensor, kind: str) -> Tensor:
-    """The mean over right cells and over wrong cells weigh the same."""
-    signed = torch.where(right, scores, -scores)
-    losses = functional.relu(1 - signed) if kind == "hinge" else functional.softplus(-signed)
-    parts = [losses[chosen].mean() for chosen in (right, ~right) if chosen.any()]
-    return torch.stack(parts).mean()
-
-
-class _Examples:
-    """Cells with their windows, drawn from the judged moments of all pairs."""
-
-    def __init__(self, config: ContextConfig, pairs: Sequence[Lessons]) -> None:
-        self.config = config
         self._rng = np.random.default_rng(config.seed)
         self._pairs = pairs
         self._places = [(p, n) for p, pair in enumerate(pairs) for n in range(len(pair.judged))]
+        steps = -(-len(self._places) // config.batch)
+        super().__init__(config, network, optimizer, total=config.epochs, unit_steps=steps)
+        self._schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, config.learning_rate, total_steps=steps * config.epochs
+        )
         self._wrong = [self._wrong_cells(p, n) for p, n in self._places]
         self._hard: list[NDArray[np.int64]] = []
-        self.count = len(self._places)
+
+    def set_learning_rate(self) -> None:
+        """One-cycle, which sets the momentum too."""
+        if self.step:
+            self._schedule.step()
+
+    def learning_rate(self, done: float) -> float:
+        """The learning rate of the present step."""
+        return float(self._schedule.get_last_lr()[0])
+
+    def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """Each judged moment once in an epoch, with its negatives."""
+        for epoch in range(self.done, self.total):
+            # The ranking changes fast in the first epochs, and little later.
+            if epoch in (0, 2) or epoch % 5 == 4:
+                self._find_hard()
+            shuffled = self._rng.permutation(len(self._places))
+            for first in range(0, len(shuffled), self.config.batch):
+                yield self._draw(shuffled[first : first + self.config.batch])
+
+    def loss(self, batch: tuple[Tensor, Tensor]) -> Tensor:
+        """The mean over right cells and the mean over wrong cells, with equal weight."""
+        cells, right = batch
+        scores = self.network(cells)[:, 0, 0]
+        signed = torch.where(right, scores, -scores)
+        hinge = self.config.loss == "hinge"
+        losses = functional.relu(1 - signed) if hinge else functional.softplus(-signed)
+        parts = [losses[chosen].mean() for chosen in (right, ~right) if chosen.any()]
+        return torch.stack(parts).mean()
 
     def _wrong_cells(self, p: int, n: int) -> NDArray[np.bool_]:
-        """Which sentences a moment does not mean: (J,)."""
+        """Which sentences are wrong for a moment: (J,)."""
         width = self.config.halo[1]
         wrong = np.ones(self._pairs[p].planes.shape[-1] - 2 * width, dtype=np.bool_)
         for sentence in self._pairs[p].judged[n].sentences:
@@ -234,31 +238,24 @@ class _Examples:
             wrong[low : sentence + self.config.margin + 1] = False
         return wrong
 
-    def order(self) -> list[NDArray[np.int64]]:
-        """All moments in batches, shuffled."""
-        shuffled = self._rng.permutation(self.count)
-        return [
-            shuffled[first : first + self.config.batch]
-            for first in range(0, self.count, self.config.batch)
-        ]
-
     @torch.no_grad()
-    def find_hard(self, network: ContextNetwork) -> None:
-        """Rank the wrong cells of every moment by what the network thinks of them."""
-        network.eval()
-        kept = 4 * self.config.hard
+    def _find_hard(self) -> None:
+        """Rank the wrong cells of every moment by the network's scores."""
+        self.network.eval()
+        kept = 4 * self.config.hard  # from which each step draws, so that steps differ
         self._hard = []
         for pair in self._pairs:
-            for first in range(0, len(pair.planes), _JUDGED_AT_ONCE):
-                some = torch.from_numpy(pair.planes[first : first + _JUDGED_AT_ONCE]).float()
-                scores = network(some)[:, 0].numpy()  # (n, J)
+            for first in range(0, len(pair.planes), _SCORED_AT_ONCE):
+                some = torch.from_numpy(pair.planes[first : first + _SCORED_AT_ONCE]).float()
+                scores = self.network(some)[:, 0].numpy()  # (n, J)
                 for row in scores:
                     row[~self._wrong[len(self._hard)]] = -np.inf
                     top = np.argsort(-row, kind="stable")[:kept]
                     self._hard.append(top[row[top] > -np.inf])
+        self.network.train()
 
-    def draw(self, moments: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Windows of cells, and which of them are right: (B, M, rows, columns), (B,)."""
+    def _draw(self, moments: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """The right cells of some moments, and random and hard negatives."""
         cells, right = [], []
         width = 2 * self.config.halo[1] + 1
         for number in moments:
@@ -280,45 +277,21 @@ class _Examples:
         return found, torch.tensor(right)
 
 
-def context_graph(network: ContextNetwork) -> bytes:
-    """The network as ONNX: `planes` (N, M, R, C) → `log_odds` (N, 1, R', C')."""
-    graph = GraphBuilder()
-    values = "planes"
-    last = len(network.layers) - 1
-    for k, layer in enumerate(network.layers):
-        weight, bias = (parameter.detach() for parameter in layer.parameters())
-        if k == 0:
-            weight = weight * network.scale  # users need not know of it
-        given = (values, graph.constant(weight.numpy()), graph.constant(bias.numpy()))
-        values = graph.node("Conv", *given, output="log_odds" if k == last else "")
-        if k < last:
-            values = graph.node("Relu", values)
-    planes = ("FLOAT", ("N", len(network.config.measures), "R", "C"))
-    proto = graph.model("context model", {"planes": planes}, {"log_odds": ("N", 1, "S", "D")})
-    data: bytes = proto.SerializeToString()
-    return data
+def _scale(pairs: Sequence[ContextExamples]) -> Tensor:
+    """One over the root mean square of each measure: (M, 1, 1)."""
+    squares = np.mean(
+        [np.square(pair.planes, dtype=np.float32).mean(axis=(0, 2, 3)) for pair in pairs], axis=0
+    )
+    return torch.from_numpy(np.where(squares > 0, squares, 1.0) ** -0.5).float()[:, None, None]
 
 
 def without_measures(config: ContextConfig, *names: str) -> ContextConfig:
-    """The same network with some measures taken away, for ablations."""
+    """The same network without some measures, for ablations."""
     return replace(config, measures=tuple(m for m in config.measures if m not in names))
 
 
 def training_settings(config: ContextConfig) -> dict[str, Any]:
-    """What the model folder says of how the network was fitted."""
-    rows, columns = config.sizes
-    return {
-        "layers": config.layers,
-        "window": [rows, columns],
-        "channels": config.channels,
-        "dropout": config.dropout,
-        "loss": config.loss,
-        "passes": config.passes,
-        "batch": config.batch,
-        "learning_rate": config.learning_rate,
-        "decay": config.decay,
-        "hard": config.hard,
-        "chance": config.chance,
-        "margin": config.margin,
-        "seed": config.seed,
-    }
+    """What the model folder says about how the network was trained."""
+    settings = asdict(config)
+    del settings["measures"]  # the model has them already
+    return settings | {"window": list(config.sizes)}

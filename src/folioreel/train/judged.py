@@ -1,6 +1,6 @@
-"""The judgements of a pair as cells of its matrix: what the context model and the chain learn from.
+"""Judged pairs as training examples: which cells of the matrix the judges found right.
 
-A judged line is the moment that it shares most time with, as in the figures (evaluate/metrics.py).
+A judged line stands for the moment that it shares most time with, as in evaluate/metrics.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair
 from folioreel.evaluate.judged_tables import Judgement
+from folioreel.similarity.tensor import SimilarityRows
 from folioreel.types import Book, Film
 
 Verdict = Literal["match", "scene", "none"]
@@ -25,20 +26,35 @@ class JudgedMoment:
 
     moment: int
     verdict: Verdict
-    """`match`: it is there; `scene`: it is new, its place is known; `none`: it is not there."""
+    """`match`: it is in the book; `scene`: it is new, but part of a scene of the book; `none`: it
+    is not in the book."""
     sentences: tuple[int, ...]
-    """Every sentence that counts as right, ascending; none for `none`."""
+    """Every sentence that counts as right, ascending; empty for `none`."""
 
     def __post_init__(self) -> None:
-        """Refuse a match without a place."""
+        """Check that there are sentences if and only if it is in the book."""
         if (self.verdict == "none") == bool(self.sentences):
             raise ValueError(f"moment {self.moment}: a {self.verdict} with {self.sentences}")
 
 
-def judged_moments(pair: Pair, film: Film, book: Book) -> tuple[JudgedMoment, ...]:
-    """Each judged moment once, in time order; where two lines share a moment, the matches join.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingPair:
+    """A film and a book as measures, and what was judged of them."""
 
-    Lines that no moment shares time with, and passages in which no sentence lies, are left out.
+    film: Film
+    rows: SimilarityRows
+    judged: tuple[JudgedMoment, ...]
+
+    @property
+    def matches(self) -> int:
+        """Moments that were found in the book."""
+        return sum(moment.verdict == "match" for moment in self.judged)
+
+
+def judged_moments(pair: Pair, film: Film, book: Book) -> tuple[JudgedMoment, ...]:
+    """Each judged moment once, in time order; lines that share a moment have their matches joined.
+
+    Lines that share time with no moment, and passages without a sentence, are skipped.
     """
     found: dict[int, JudgedMoment] = {}
     ranks = ("match", "scene", "none")
@@ -58,7 +74,7 @@ def judged_moments(pair: Pair, film: Film, book: Book) -> tuple[JudgedMoment, ..
 
 
 def _moment_of(pair: Pair, judgement: Judgement, film: Film) -> int | None:
-    if judgement.times_s is not None:  # then there may be no spoken line at all
+    if judgement.times_s is not None:  # annotated by time: there may be no spoken line at all
         start_s, end_s = judgement.times_s
     else:
         line = pair.spoken[judgement.line]
@@ -66,7 +82,8 @@ def _moment_of(pair: Pair, judgement: Judgement, film: Film) -> int | None:
     starts = np.array([moment.start_s for moment in film.moments])
     ends = np.array([moment.end_s for moment in film.moments])
     shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)
-    best = int(np.argmax(shared > shared.max() - 1e-6))  # the first of equals
+    # The first of equals; times are rounded to milliseconds, so that 1e-6 s is no difference.
+    best = int(np.argmax(shared > shared.max() - 1e-6))
     # An annotated time means the nearest moment even where it shares nothing.
     return best if shared[best] > 0 or judgement.times_s is not None else None
 
@@ -74,11 +91,11 @@ def _moment_of(pair: Pair, judgement: Judgement, film: Film) -> int | None:
 def _sentences_of(judgement: Judgement, book: Book) -> tuple[int, ...]:
     """The sentences that touch the lines of a passage."""
     if any(sentence.line is None for sentence in book.sentences):
-        raise InputError("judged pairs need a plain-text book, whose lines can be counted")
+        raise InputError("judged pairs need a plain-text book, because judgements name its lines")
     lines = [sentence.line or 0 for sentence in book.sentences]
     ends = [sentence.line_end or sentence.line or 0 for sentence in book.sentences]
     found: set[int] = set()
     for first, last in judgement.passages:
-        # Sentences are in order, so that both their first and their last lines ascend.
+        # Sentences are in order, so their first and their last lines both ascend.
         found.update(range(bisect.bisect_left(ends, first), bisect.bisect_right(lines, last)))
     return tuple(sorted(found))

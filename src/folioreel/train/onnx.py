@@ -1,18 +1,23 @@
-"""Networks as ONNX graphs: what training leaves for users, who have no PyTorch."""
+"""Trained networks → ONNX graphs, and the models around them, which users run without PyTorch."""
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from folioreel.models.onnx_graphs import GraphBuilder
+from folioreel.models.onnx_graphs import GraphBuilder, quantize_rows
+from folioreel.models.visual_semantic import ClipMap, VisualSemantic
+from folioreel.models.word_encoder import EncoderModel, EncoderPart
+from folioreel.train.context_cnn import ContextNetwork
 from folioreel.train.skip_thought import SkipThought
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
-from folioreel.train.visual_semantic import LstmReader
+from folioreel.train.visual_semantic import LstmReader, VisualSemanticNetwork
 
 
 def skip_thought_graph(model: SkipThought) -> onnx.ModelProto:
@@ -35,7 +40,7 @@ def skip_thought_graph(model: SkipThought) -> onnx.ModelProto:
 
 
 def student_graph(student: Student) -> onnx.ModelProto:
-    """A student without its table of words."""
+    """A student without its table of word vectors."""
     graph = GraphBuilder()
     config = student.config
     words = graph.node("Transpose", "words", perm=[1, 0, 2])  # (B, T, word_units)
@@ -46,7 +51,7 @@ def student_graph(student: Student) -> onnx.ModelProto:
     lengths = graph.cast("lengths", "INT64")
     column = graph.node("Unsqueeze", lengths, graph.constant(np.array([1])))
     real = graph.cast(graph.node("Less", steps, column), "FLOAT")  # (B, T)
-    # Words that are not there get a score that no word reaches.
+    # Padding gets a score so low that its softmax is 0.
     absent = graph.node("Sub", real, graph.constant(np.array(1, dtype=np.float32)))
     mask = graph.node("Mul", absent, graph.constant(np.array(1e9, dtype=np.float32)))
     mask = graph.node("Unsqueeze", mask, graph.constant(np.array([1, 2])))  # (B, 1, 1, T)
@@ -65,7 +70,7 @@ def student_graph(student: Student) -> onnx.ModelProto:
 
 
 def lstm_graph(reader: LstmReader) -> onnx.ModelProto:
-    """The paper's LSTM without its table of words."""
+    """The paper's LSTM without its table of word vectors."""
     graph = GraphBuilder()
     units, lstm = reader.lstm.units, reader.lstm
     bias = _onnx_gates(to_numpy(lstm.inputs.bias))
@@ -76,7 +81,7 @@ def lstm_graph(reader: LstmReader) -> onnx.ModelProto:
         graph.matrix(_onnx_gates(to_numpy(lstm.states.weight))[None]),
         graph.constant(np.concatenate([bias, np.zeros_like(bias)])[None]),
         "lengths",
-        "",  # the state and the cell begin as zeros
+        "",  # the initial state and cell are zeros
         "",
         graph.constant(np.concatenate([into, out, keep])[None]),
         kind="LSTM",
@@ -86,6 +91,25 @@ def lstm_graph(reader: LstmReader) -> onnx.ModelProto:
     size = graph.node("ReduceL2", state, axes=[1], keepdims=1)
     graph.node("Div", state, size, output="vectors")
     return graph.sentence_encoder("LSTM with peepholes", reader.config.word_units, units)
+
+
+def context_graph(network: ContextNetwork) -> bytes:
+    """A context CNN: `planes` (N, M, R, C) → `log_odds` (N, 1, R', C')."""
+    graph = GraphBuilder()
+    values = "planes"
+    last = len(network.layers) - 1
+    for k, layer in enumerate(network.layers):
+        weight, bias = (to_numpy(parameter) for parameter in layer.parameters())
+        if k == 0:
+            weight = weight * to_numpy(network.scale)  # so that users need not scale the measures
+        inputs = values, graph.constant(weight), graph.constant(bias)
+        if k == last:
+            graph.node("Conv", *inputs, output="log_odds")
+        else:
+            values = graph.node("Relu", graph.node("Conv", *inputs))
+    planes = ("FLOAT", ("N", len(network.config.measures), "R", "C"))
+    proto = graph.model("context model", {"planes": planes}, {"log_odds": ("N", 1, "S", "D")})
+    return bytes(proto.SerializeToString())
 
 
 def _onnx_gates(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -134,7 +158,7 @@ def _linear(graph: GraphBuilder, linear: nn.Linear, values: str, third: int | No
 
 
 def _gates(model: SkipThought, name: str) -> NDArray[np.float32]:
-    """PyTorch's gates (reset, update, new) in ONNX's order: (directions, update reset new, …)."""
+    """PyTorch's gates (reset, update, new) in ONNX's order: update, reset, new; per direction."""
     suffixes = ("", "_reverse") if model.config.bidirectional else ("",)
     stacked = []
     for suffix in suffixes:
@@ -147,3 +171,58 @@ def to_numpy(parameter: Tensor) -> NDArray[np.float32]:
     """A parameter's values."""
     values: NDArray[np.float32] = parameter.detach().float().cpu().numpy()
     return values
+
+
+def encoder_part(name: str, graph: onnx.ModelProto, words: Tensor) -> EncoderPart:
+    """A part of an encoder, with its word vectors as bytes."""
+    rows, scales = quantize_rows(to_numpy(words))
+    return EncoderPart(name=name, graph=graph.SerializeToString(), words=rows, scales=scales)
+
+
+def embedding_part(name: str, network: VisualSemanticNetwork) -> tuple[EncoderPart, ClipMap]:
+    """One network as a part of an embedding: its sentence reader and its map of clips."""
+    reader = network.reader
+    graph = lstm_graph(reader) if isinstance(reader, LstmReader) else student_graph(reader)
+    weight, bias = network.folded_map()
+    rows, scales = quantize_rows(weight)
+    clip_map = ClipMap(weight=rows, scales=scales, bias=bias, root=network.config.root)
+    return encoder_part(name, graph, reader.words.weight), clip_map
+
+
+def embedding_model(
+    name: str,
+    features: str,
+    networks: Mapping[str, VisualSemanticNetwork],
+    student: EncoderModel,
+    report: dict[str, Any],
+    card: str,
+) -> VisualSemantic:
+    """Networks that read with a student's word vectors, as one embedding.
+
+    Args:
+        name: What the embedding is called.
+        features: The kind of frame features that it takes.
+        networks: By the name of their part.
+        student: Comes with the package, so that its word vectors need not be stored again.
+        report: How they were trained.
+        card: The model card, in Markdown.
+    """
+    parts = {part: embedding_part(part, network) for part, network in networks.items()}
+    (words,) = student.parts
+    first = next(iter(networks.values()))
+    sentences = EncoderModel(
+        name=name,
+        vocabulary=student.vocabulary,
+        parts=tuple(
+            replace(part, words=words.words, scales=words.scales) for part, _ in parts.values()
+        ),
+        longest=first.config.longest,
+        normalize=True,
+        back_off=student.back_off,
+        training=report,
+        card=card,
+    )
+    clips = tuple(clip_map for _, clip_map in parts.values())
+    return VisualSemantic(
+        name=name, features=features, sentences=sentences, clips=clips, words_of=student.name
+    )

@@ -1,25 +1,22 @@
-"""Judged pairs → the models of the preset `paper`: the context CNN and the chain's weights.
+"""`folioreel train context`: a judged pair → the preset `paper`, its context CNN and its chain.
 
-The chain must not learn from scores that the network gives to its own examples, which are surer
-than any it gives to another film. So the judged films are cut into parts, and each part is scored
-by a network that was fitted to the others (paper, sections 4.3 and 4.4).
+The chain must not be fitted to the scores that the network gives to its own training examples,
+which are surer than those of any other film. So the film is cut into parts, and each part is scored
+by a network that was trained on the others (paper, sections 4.3 and 4.4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.alignment.score import context_scores
 from folioreel.config import AlignConfig, ChainConfig
-from folioreel.errors import ConfigError
 from folioreel.evaluate.dataset import load_pair, load_pair_film
 from folioreel.ingest.book import load_book
 from folioreel.models.chain import make_chain, time_steps
@@ -28,30 +25,25 @@ from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
-from folioreel.train.chain import WEIGHTS, Learned, fit_chain, make_lesson
-from folioreel.train.judged import JudgedMoment, judged_moments
-from folioreel.types import Film
-
-if TYPE_CHECKING:
-    from folioreel.train.context_cnn import ContextConfig, ContextNetwork
+from folioreel.train.chain import WEIGHTS, FittedChain, clamp_chain, fit_chain
+from folioreel.train.context_cnn import (
+    ContextConfig,
+    context_examples,
+    fit_context,
+    training_settings,
+)
+from folioreel.train.judged import TrainingPair, judged_moments
+from folioreel.train.onnx import context_graph
 
 PAPER_MEASURES = (
     *("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5"),
     "sentence",
 )
-"""The paper's measures of dialogue; those of the picture need a video."""
+"""The paper's measures of dialogue; those of pictures need a video."""
 CHAIN_START = ChainConfig(unary=1.0, pace=1.0, stay=1.0, sigma=0.02)
 """Where the search for the chain's weights begins."""
+# Parts of a single film for cross-fitting: each network still sees two thirds of the judgements.
 _PARTS = 3
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrainingPair:
-    """A film and a book as measures, and what was judged of them."""
-
-    film: Film
-    rows: SimilarityRows
-    judged: tuple[JudgedMoment, ...]
 
 
 def train_paper(
@@ -60,24 +52,21 @@ def train_paper(
     progress: ProgressCallback = ignore_progress,
     pictures: Path | None = None,
 ) -> AlignConfig:
-    """Fit both models to one judged pair, as the paper does, and write them as a preset.
+    """Train both models on one judged pair, as the paper does, and write them as a preset.
 
     Args:
         folder: The judged pair.
-        out: The preset, with the context model in it.
-        progress: Told of the steps.
-        pictures: A judged pair with a video. With it, a second context model is fitted to both
-            pairs, which reads `visual` and `scene` too, for films that were watched.
+        out: The preset's folder, which will also hold the context model.
+        progress: Called with the progress of each stage.
+        pictures: A judged pair with a video. If given, a second context model is trained on both
+            pairs for films whose pictures are used; it also reads `visual` and `scene`.
 
     Returns:
         The preset's settings.
 
     Raises:
-        ConfigError: PyTorch is missing.
-        ModelFolderError: `out` holds something else than a preset.
+        ModelFolderError: `out` holds something other than a preset.
     """
-    if find_spec("torch") is None:
-        raise ConfigError('training needs PyTorch; run: pip install "folioreel[train]"')
     check_replaceable(out)
     model, chain = fit_paper(folder, progress)
     context = out.resolve() / "context"
@@ -98,36 +87,32 @@ def train_paper(
 def fit_paper(
     folder: Path, progress: ProgressCallback = ignore_progress
 ) -> tuple[ContextModel, ChainConfig]:
-    """A context model fitted to one judged pair, and the chain's weights for its scores."""
-    from folioreel.train.context_cnn import ContextConfig
-
+    """A context model trained on one judged pair, and the chain's weights for its scores."""
     training = _measured(folder, PAPER_MEASURES, progress)
     config = ContextConfig(measures=PAPER_MEASURES)
-    model = train_context(config, [training], progress=progress)
-    learned = train_chain(config, [training], progress=progress)
-    return _described(model, [folder], [training], learned.config), learned.config
+    model = fit_context_model(config, [training], progress=progress)
+    chain = fit_paper_chain(config, [training], progress=progress).config
+    return _described(model, [folder], [training], chain), chain
 
 
 def fit_with_pictures(
     folder: Path, pictures: Path, chain: ChainConfig, progress: ProgressCallback = ignore_progress
 ) -> ContextModel:
-    """A context model that reads `visual` and `scene` too, fitted to two pairs.
+    """A context model that also reads `visual` and `scene`, trained on two pairs.
 
-    The first may be a film without pictures, in which both are 0: it teaches what dialogue is
-    worth. The chain's weights stay those of dialogue.
+    The first may be a film without pictures, in which both are 0: it shows the network what
+    dialogue is worth. The chain's weights stay those for dialogue.
     """
-    from folioreel.train.context_cnn import ContextConfig
-
     measures = (*PAPER_MEASURES, "visual", "scene")
     pairs = [_measured(path, measures, progress) for path in (folder, pictures)]
-    model = train_context(
+    model = fit_context_model(
         ContextConfig(measures=measures), pairs, "context-pictures", progress=progress
     )
     return _described(model, [folder, pictures], pairs, chain)
 
 
 def _measured(folder: Path, measures: tuple[str, ...], progress: ProgressCallback) -> TrainingPair:
-    """A judged pair and its measures; its video is watched where they need that."""
+    """A judged pair and its measures; its video is read if they need it."""
     config = AlignConfig(weights=dict.fromkeys(measures, 1.0))
     pair = load_pair(folder)
     encoder = load_frame_features(config.frame_features) if config.looks else None
@@ -145,7 +130,7 @@ def _described(
     """The model with its card."""
     about = {
         "pairs": [folder.resolve().name for folder in folders],
-        "matches": sum(map(_matches, pairs)),
+        "matches": sum(pair.matches for pair in pairs),
         "date": date.today().isoformat(),
         "chain": {name: getattr(chain, name) for name in WEIGHTS},
     }
@@ -164,32 +149,36 @@ def _card(model: ContextModel) -> str:
         "The context-aware similarity of “Aligning Books and Movies” (ICCV 2015), section 4.3:"
         f" {training['layers']} convolutions of {rows} moments × {columns} sentences with"
         f" {training['channels']} channels over the measures {', '.join(model.measures)}. It gives"
-        " the log-odds that a moment renders a sentence.",
+        " the logit of the probability that a moment renders a sentence.",
         "",
-        f"Fitted on {training['date']} with `folioreel train context` to the {training['matches']}"
+        f"Trained on {training['date']} with `folioreel train context` on the {training['matches']}"
         f" judged matches, and the lines judged not to be in the book, of"
         f" {'one film and its book' if len(training['pairs']) == 1 else 'films and their books'}:"
         f" {', '.join(training['pairs'])}. Seed {training['seed']}.",
         "",
-        f"The weights of the chain for its scores, learned from {training['pairs'][0]}: {weights}.",
+        f"The weights of the chain for its scores, fitted to {training['pairs'][0]}: {weights}.",
     ]
     return "\n".join(lines) + "\n"
 
 
-def train_context(
+def fit_context_model(
     config: ContextConfig,
     pairs: Sequence[TrainingPair],
     name: str = "context",
     progress: ProgressCallback = ignore_progress,
 ) -> ContextModel:
-    """A context model fitted to the judged moments of some pairs, as users run it."""
-    from folioreel.train.context_cnn import fit_context, make_lessons
+    """A context model trained on the judged moments of some pairs, as users run it."""
+    examples = [context_examples(pair.rows, pair.judged, config) for pair in pairs]
+    return ContextModel(
+        name=name,
+        measures=config.measures,
+        halo=config.halo,
+        graph=context_graph(fit_context(config, examples, progress)),
+        training=training_settings(config),
+    )
 
-    lessons = [make_lessons(pair.rows, pair.judged, config) for pair in pairs]
-    return _as_model(fit_context(config, lessons, progress), name)
 
-
-def train_chain(
+def fit_paper_chain(
     config: ContextConfig,
     pairs: Sequence[TrainingPair],
     *,
@@ -197,57 +186,40 @@ def train_chain(
     evaluations: int = 30,
     most_films: int = 3,
     progress: ProgressCallback = ignore_progress,
-) -> Learned:
-    """The chain's weights over the scores that such a network gives to films it has not seen.
+) -> FittedChain:
+    """The chain's weights for the scores that a context model gives to films it was not trained on.
 
     Args:
-        config: The network's shape and how it is fitted.
-        pairs: One pair is cut into parts; of several, some are held out from the network.
+        config: The context model's shape and training.
+        pairs: One pair is cut into parts; of several, some are held out from the context model.
         start: Where the search begins.
-        evaluations: How often the likelihood is computed at most.
-        most_films: How many of several pairs are held out: those with the most matches.
-        progress: Told of the steps of the search.
+        evaluations: How often to compute the likelihood at most.
+        most_films: How many of several pairs to hold out: those with the most matches.
+        progress: Called after each evaluation.
     """
     if len(pairs) == 1:
         scored = [(pairs[0], _scores_of_parts(config, pairs[0]))]
     else:
-        ranked = sorted(pairs, key=_matches, reverse=True)
+        ranked = sorted(pairs, key=lambda pair: pair.matches, reverse=True)
         held_out, others = ranked[:most_films], ranked[most_films:]
         if not others:
             held_out, others = ranked[::2], ranked[1::2]
-        model = train_context(config, others)
+        model = fit_context_model(config, others)
         scored = [(pair, context_scores(pair.rows, model)) for pair in held_out]
-    lessons = [
-        make_lesson(make_chain(scores, time_steps(pair.film), start), pair.judged)
+    chains = [
+        clamp_chain(make_chain(scores, time_steps(pair.film), start), pair.judged)
         for pair, scores in scored
     ]
-    return fit_chain(lessons, start, evaluations=evaluations, progress=progress)
+    return fit_chain(chains, start, evaluations=evaluations, progress=progress)
 
 
 def _scores_of_parts(config: ContextConfig, pair: TrainingPair) -> NDArray[np.float32]:
-    """Log-odds of one film, each third by a network fitted to the two others: (I, J)."""
+    """The scores of one film, each third by a network trained on the two others: (I, J)."""
     moments = pair.rows.shape[0]
     scores = np.empty(pair.rows.shape, dtype=np.float32)
     for part in range(_PARTS):
         first, last = part * moments // _PARTS, (part + 1) * moments // _PARTS
         kept = tuple(judged for judged in pair.judged if not first <= judged.moment < last)
-        model = train_context(config, [replace(pair, judged=kept)])
+        model = fit_context_model(config, [replace(pair, judged=kept)])
         scores[first:last] = context_scores(pair.rows, model)[first:last]
     return scores
-
-
-def _matches(pair: TrainingPair) -> int:
-    return sum(judged.verdict == "match" for judged in pair.judged)
-
-
-def _as_model(network: ContextNetwork, name: str) -> ContextModel:
-    from folioreel.train.context_cnn import context_graph, training_settings
-
-    config = network.config
-    return ContextModel(
-        name=name,
-        measures=config.measures,
-        halo=config.halo,
-        graph=context_graph(network),
-        training=training_settings(config),
-    )

@@ -1,6 +1,7 @@
-"""Learning what a cell's score is made of, and how films move through books, from judged lines.
+"""`folioreel train positions`: judged pairs → the position model of the preset `default`.
 
-Maximum likelihood with hidden nodes (paper, section 4.4): most moments have no judgement. The
+Fits what each measure is worth, how films move through their books, and how sure a link is. It is
+maximum likelihood with hidden nodes, since most moments have no judgement (paper, section 4.4). The
 gradient is the difference of two exact expectations, with the judged moments fixed and without.
 """
 
@@ -9,20 +10,55 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from folioreel.alignment.positions import Fixed, follow_book, timeline_distance
+from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.links import logit
+from folioreel.alignment.positions import Fixed, film_times, follow_book, timeline_distance
 from folioreel.config import STEPS, AlignConfig, StepsConfig
+from folioreel.errors import InputError
+from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
+from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
+from folioreel.evaluate.report import Row, rows_of
+from folioreel.files import file_sha256
+from folioreel.ingest.book import load_book
+from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.similarity.tensor import SimilarityRows
+from folioreel.train.judged import judged_moments
+from folioreel.types import Alignment, Book, Film
+
+START = AlignConfig(
+    weights={
+        "rare": 3.0,
+        "covered": 0.0,
+        "covers": 0.0,
+        "phrase": 0.0,
+        "phrase3": 0.0,
+        "nearby": 0.0,
+        "nearby_covered": 0.0,
+        "semantic": 0.0,
+        "semantic_z": 0.0,
+        "semantic_long": 0.0,
+    },
+    bias=-6.0,
+    steps=StepsConfig(),
+)
+"""Where fitting begins: shared rare words alone."""
+# Sentences before and after a judged passage that still count as the same scene.
+_SCENE_MARGIN = 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Lesson:
-    """A film and its book as measures, with what the judges said of some moments."""
+class MeasuredFilm:
+    """A film and its book as measures, with what is known about the judged moments."""
 
     planes: NDArray[np.float32]
     """(M, I, J)."""
@@ -31,6 +67,7 @@ class Lesson:
     times: NDArray[np.float32]
     """From 0 at the first moment to 1 at the last: (I,)."""
     fixed: Mapping[int, Fixed]
+    """The judged moments."""
 
     def scores(self, config: AlignConfig) -> NDArray[np.float32]:
         """The score of every cell: (I, J)."""
@@ -44,24 +81,176 @@ class Lesson:
 
 @dataclass(frozen=True, kw_only=True)
 class FitConfig:
-    """How the numbers are fitted."""
+    """How the position model is fitted."""
 
     iterations: int = 25
+    """Iterations of L-BFGS at most."""
     weight_decay: float = 1.0
-    """Pulls measures' weights to 0: half of it times their squares."""
+    """L2 penalty on the weights of measures, as half of it times their squares."""
     strongest_timeline: float = 0.05
-    """The judged films are plays, which keep to the book's order; other films leap more."""
+    """An upper bound: the judged films are plays, which follow the order of the book more closely
+    than other films do."""
     step_decay: float = 0.1
-    """Pulls the logarithms of the steps' shares together."""
+    """The same penalty on the logarithms of the steps' probabilities."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedFilm:
+    """A judged pair with its measures."""
+
+    pair: Pair
+    film: Film
+    book: Book
+    measured: MeasuredFilm
+
+
+def read_judged(
+    dataset: Path, config: AlignConfig = START, progress: ProgressCallback = ignore_progress
+) -> list[JudgedFilm]:
+    """Every judged pair of a dataset, with its measures."""
+    folders = find_pairs(dataset)
+    found = []
+    for done, folder in enumerate(folders):
+        progress(Progress(stage="measuring", done=done, total=len(folders)))
+        pair = load_pair(folder)
+        film, book = load_pair_film(pair), load_book(pair.book)
+        rows = SimilarityRows(film, book, config)
+        values = rows.block(0, rows.shape[0]).values  # (I, J, M)
+        measured = MeasuredFilm(
+            planes=np.moveaxis(values, -1, 0),
+            silent=np.array([moment.text == "" for moment in film.moments]),
+            times=film_times(film),
+            fixed=fixed_moments(pair, film, book),
+        )
+        found.append(JudgedFilm(pair=pair, film=film, book=book, measured=measured))
+    return found
+
+
+def fixed_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
+    """What judges say about moments: rendered here, not in the book, or somewhere in a scene."""
+    fixed: dict[int, Fixed] = {}
+    for judged in judged_moments(pair, film, book):
+        if judged.verdict == "none":
+            fixed[judged.moment] = Fixed(sentences=None, rendered=False)
+            continue
+        sentences = np.zeros(len(book.sentences), dtype=bool)
+        margin = _SCENE_MARGIN if judged.verdict == "scene" else 0
+        for sentence in judged.sentences:
+            sentences[max(0, sentence - margin) : sentence + margin + 1] = True
+        # A silent moment has no score that could confirm a match, but its position is known.
+        spoken = film.moments[judged.moment].text != ""
+        rendered = True if judged.verdict == "match" and spoken else None
+        fixed[judged.moment] = Fixed(sentences=sentences, rendered=rendered)
+    return fixed
+
+
+def fit_preset(
+    judged: Sequence[JudgedFilm],
+    config: FitConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> AlignConfig:
+    """The settings fitted to some judged pairs."""
+    fitted = fit_positions([item.measured for item in judged], START, config, progress)
+    outcomes = [judge_film(item, fitted) for item in judged]
+    logits = logit(np.concatenate([found.scores[found.stated] for found in outcomes]))
+    right = np.concatenate([found.near[found.stated] for found in outcomes])
+    # The weights of pictures are fitted elsewhere (training/pictures.py), and kept.
+    pictures = load_preset("default").pictures
+    return replace(fitted, calibration=fit_calibration(logits, right), pictures=pictures)
+
+
+def train_positions(
+    dataset: Path,
+    out: Path,
+    config: FitConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Fit a preset to every judged pair of a dataset and write its folder.
+
+    Returns:
+        The pairs, the number of judged lines, the date, and the settings.
+    """
+    check_replaceable(out)
+    judged = read_judged(dataset, progress=progress)
+    fitted = fit_preset(judged, config, progress)
+    names = [item.pair.name for item in judged]
+    lines = sum(len(item.measured.fixed) for item in judged)
+    training = {"pairs": names, "judged_lines": lines, "date": date.today().isoformat()}
+    save_preset(fitted, out, _card(fitted, training), training)
+    return {**training, "config": asdict(fitted)}
+
+
+def _card(config: AlignConfig, training: dict[str, Any]) -> str:
+    assert config.steps is not None
+    weights = [f"| {name} | {weight:.2f} |" for name, weight in config.weights.items()]
+    steps = [f"| {name} | {share:.3f} |" for name, share in asdict(config.steps).items()]
+    lines = [
+        "# Position model",
+        "",
+        f"Fitted on {training['date']} with `folioreel train positions` to"
+        f" {training['judged_lines']:,} judged lines of {len(training['pairs'])} pairs:"
+        f" {', '.join(training['pairs'])}.",
+        "To evaluate it on one of these pairs, fit it to the others:",
+        "`folioreel evaluate DATASET --leave-one-out`.",
+        "",
+        "| measure | weight |",
+        "|---|---|",
+        *weights,
+        f"| bias | {config.bias:.2f} |",
+        "",
+        "| step | probability or strength |",
+        "|---|---|",
+        *steps,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def judge_film(item: JudgedFilm, config: AlignConfig) -> Outcomes:
+    """How the links of a pair compare with its judgements."""
+    return judge_links(item.pair, placed_links(align_measured(item, config)))
+
+
+def align_measured(item: JudgedFilm, config: AlignConfig) -> Alignment:
+    """Align a pair whose measures are computed already."""
+    aligner = Aligner(config)
+    links, energy = aligner.link(item.film, item.book, item.measured.scores(config))
+    return Alignment(
+        book=item.book, film=item.film, links=links, signature=aligner.signature(energy)
+    )
+
+
+def leave_one_out(
+    judged: Sequence[JudgedFilm],
+    config: FitConfig | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> list[Row]:
+    """Evaluate each pair with settings fitted to the pairs of all other books; then the mean.
+
+    Raises:
+        InputError: All pairs have the same book.
+    """
+    # A film of the same book would give away which of its passages are filmed.
+    books = [file_sha256(item.pair.book) for item in judged]
+    if len(set(books)) < 2:
+        raise InputError("all pairs have the same book; --leave-one-out needs two books")
+    outcomes, signatures = [], []
+    for done, item in enumerate(judged):
+        progress(Progress(stage="leave-one-out", done=done, total=len(judged)))
+        others = [other for other, book in zip(judged, books, strict=True) if book != books[done]]
+        fitted = fit_preset(others, config)
+        alignment = align_measured(item, fitted)
+        outcomes.append(judge_links(item.pair, placed_links(alignment)))
+        signatures.append(alignment.signature)
+    return rows_of([item.pair.name for item in judged], outcomes, signatures)
 
 
 def fit_positions(
-    lessons: Sequence[Lesson],
+    films: Sequence[MeasuredFilm],
     start: AlignConfig,
     config: FitConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> AlignConfig:
-    """The weights, the bias and the shares of steps that make the judgements likeliest."""
+    """The weights, the bias and the step probabilities that maximise the judgements' likelihood."""
     config = config or FitConfig()
     done = 0
 
@@ -71,7 +260,7 @@ def fit_positions(
         progress(Progress(stage="fitting", done=done, total=config.iterations))
 
     found = minimize(
-        lambda values: _objective(lessons, start, values, config),
+        lambda values: _objective(films, start, values, config),
         _to_vector(start),
         jac=True,
         method="L-BFGS-B",
@@ -82,21 +271,24 @@ def fit_positions(
     return _from_vector(start, found.x)
 
 
-def log_likelihood(lesson: Lesson, config: AlignConfig) -> float:
-    """How likely a film's judgements are."""
+def log_likelihood(film: MeasuredFilm, config: AlignConfig) -> float:
+    """The log-likelihood of a film's judgements."""
     assert config.steps is not None
-    scores = lesson.scores(config)
-    fixed = follow_book(scores, lesson.times, config.steps, lesson.fixed)
-    return fixed.log_partition - follow_book(scores, lesson.times, config.steps).log_partition
+    scores = film.scores(config)
+    fixed = follow_book(scores, film.times, config.steps, film.fixed)
+    return fixed.log_partition - follow_book(scores, film.times, config.steps).log_partition
 
 
 def _objective(
-    lessons: Sequence[Lesson], start: AlignConfig, values: NDArray[np.float64], config: FitConfig
+    films: Sequence[MeasuredFilm],
+    start: AlignConfig,
+    values: NDArray[np.float64],
+    config: FitConfig,
 ) -> tuple[float, NDArray[np.float64]]:
-    """What is minimised, and its gradient."""
+    """The penalised negative log-likelihood, and its gradient."""
     present = _from_vector(start, values)
     with ThreadPoolExecutor(2) as threads:
-        parts = list(threads.map(lambda lesson: _lesson_gradient(lesson, present), lessons))
+        parts = list(threads.map(lambda film: _film_gradient(film, present), films))
     likelihood = sum(part[0] for part in parts)
     gradient = np.sum([part[1] for part in parts], axis=0)
     weights, steps = values[: -len(STEPS) - _OTHERS], values[-len(STEPS) :]
@@ -106,17 +298,17 @@ def _objective(
     return penalty / 2 - likelihood, -gradient
 
 
-def _lesson_gradient(lesson: Lesson, config: AlignConfig) -> tuple[float, NDArray[np.float64]]:
+def _film_gradient(film: MeasuredFilm, config: AlignConfig) -> tuple[float, NDArray[np.float64]]:
     """The log-likelihood of one film's judgements, and its gradient."""
     assert config.steps is not None
-    scores = lesson.scores(config)
-    free = follow_book(scores, lesson.times, config.steps)
-    fixed = follow_book(scores, lesson.times, config.steps, lesson.fixed)
-    # d log Z / d score is the chance that the cell is rendered.
+    scores = film.scores(config)
+    free = follow_book(scores, film.times, config.steps)
+    fixed = follow_book(scores, film.times, config.steps, film.fixed)
+    # d log Z / d score is the probability that the cell is rendered.
     surplus = fixed.rendered - free.rendered  # (I, J)
-    weights = lesson.planes.reshape(len(lesson.planes), -1) @ surplus.ravel()
+    weights = film.planes.reshape(len(film.planes), -1) @ surplus.ravel()
     likelihood = fixed.log_partition - free.log_partition
-    distance = timeline_distance(lesson.times, scores.shape[1])
+    distance = timeline_distance(film.times, scores.shape[1])
     pull = np.vdot(free.position - fixed.position, distance)
     others = [
         surplus.sum(dtype=np.float64),
@@ -124,12 +316,12 @@ def _lesson_gradient(lesson: Lesson, config: AlignConfig) -> tuple[float, NDArra
         fixed.rendered_freely - free.rendered_freely,
         *_passage_gradient(fixed.passages - free.passages, config.steps),
     ]
-    # Both films take the same number of steps, so that the shares' sum needs no care.
+    # Both chains take the same number of steps, so the softmax's normaliser cancels.
     return likelihood, np.concatenate([weights, others, fixed.steps - free.steps])
 
 
 def _passage_gradient(surplus: NDArray[np.float64], steps: StepsConfig) -> tuple[float, float]:
-    """By the log odds of leaving the book, and of coming back."""
+    """By the logits of leaving the book, and of coming back."""
     (stay, leave), (come_back, stay_free) = surplus
     return (
         float(leave * (1 - steps.leave) - stay * steps.leave),
@@ -138,18 +330,20 @@ def _passage_gradient(surplus: NDArray[np.float64], steps: StepsConfig) -> tuple
 
 
 def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, float | None]]:
-    """All numbers are free but those that would turn the meaning of others around."""
+    """Bounds on the numbers that would otherwise reverse their own meaning."""
+    # timeline, free (a score), and the logits of leave and come_back: -6 is a probability of 0.2 %,
+    # 0 one of a half, above which leaving the book would be the rule.
     free: tuple[float | None, float | None] = (None, None)
     others = [free, (0.0, config.strongest_timeline), (-8.0, 0.0), (-6.0, 0.0), (-6.0, 0.0)]
     return [free] * len(start.measures) + others + [free] * len(STEPS)
 
 
 _OTHERS = 5
-"""Between the weights and the steps: bias, timeline, free, log odds of leave and come_back."""
+"""Between the weights and the steps: bias, timeline, free, logits of leave and come_back."""
 
 
 def _to_vector(config: AlignConfig) -> NDArray[np.float64]:
-    """All numbers that are learned, as one vector."""
+    """All numbers that are fitted, as one vector."""
     steps = config.steps
     assert steps is not None
     shares = np.array([getattr(steps, name) for name in STEPS])
@@ -164,7 +358,9 @@ def _from_vector(start: AlignConfig, values: NDArray[np.float64]) -> AlignConfig
     measures = start.measures
     bias, timeline, free, leave, come_back = values[len(measures) :][:_OTHERS].tolist()
     logs = values[-len(STEPS) :]
-    shares = np.exp(np.maximum(logs - logs.max(), -12))  # a search may try anything
+    shares = np.exp(
+        np.maximum(logs - logs.max(), -12)
+    )  # a line search may overshoot, and exp underflow
     named = dict(zip(STEPS, (shares / shares.sum()).tolist(), strict=True))
     steps = StepsConfig(
         **named,
@@ -180,7 +376,10 @@ def _from_vector(start: AlignConfig, values: NDArray[np.float64]) -> AlignConfig
 def fit_calibration(
     odds: NDArray[np.float64], right: NDArray[np.bool_], decay: float = 1.0
 ) -> tuple[float, float]:
-    """Slope and offset of a logistic regression from links' log odds to whether they are right."""
+    """Slope and offset of a logistic regression from links' logits to whether they are right.
+
+    This is Platt scaling, with an L2 penalty that pulls it towards no change: slope 1, offset 0.
+    """
 
     def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margin = np.where(right, 1.0, -1.0) * (values[0] * odds + values[1])
@@ -190,4 +389,5 @@ def fit_calibration(
         return float(np.logaddexp(0, -margin).sum() + decay * (pull**2).sum() / 2), gradient
 
     slope, offset = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x
+    # A negative slope would reverse the order of links; a small one keeps it.
     return max(0.05, float(slope)), float(offset)

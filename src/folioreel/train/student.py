@@ -1,14 +1,19 @@
-"""A small, fast sentence encoder that learns to give the vectors of a large one.
+"""The student: a small, fast sentence encoder distilled from a large one, its teacher.
 
-Two layers of attention over word vectors, the mean over the words, a map into the teacher's space.
-The words' vectors hold most of what the student knows, and cost nothing to look up.
+A few layers of attention over word vectors, the mean over the words, a map into the teacher's
+space. The word vectors hold most of what the student knows, and looking them up costs nothing.
+
+Imports nothing but NumPy and PyTorch besides this package's light modules, and `transformers` for
+the teacher, so that it runs on a bare GPU machine (training/student.py).
 """
 
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +25,7 @@ from torch import Tensor, nn
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING, UNKNOWN
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.train.loop import Training
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,16 +41,16 @@ class StudentConfig:
     units: int = 384
     """The length of the teacher's vectors."""
     longest: int = 48
-    """Words that are read; the rest is cut."""
+    """Sentences are cut after this many words."""
 
     def __post_init__(self) -> None:
-        """Refuse sizes that make no network."""
+        """Check the sizes."""
         if self.word_units % self.heads:
             raise ConfigError("a student's word_units must be a multiple of its heads")
 
 
 class AttentionLayer(nn.Module):
-    """Every word looks at every other, then is transformed alone; norms come first."""
+    """Self-attention and a two-layer network, each with a residual connection and a norm before."""
 
     def __init__(self, config: StudentConfig) -> None:
         super().__init__()
@@ -58,7 +64,7 @@ class AttentionLayer(nn.Module):
         self.narrow = nn.Linear(config.inner_units, units)
 
     def forward(self, words: Tensor, real: Tensor) -> Tensor:
-        """words: (B, T, word_units); real: (B, T), which of them are not filling."""
+        """words: (B, T, word_units); real: (B, T), which of them are not padding."""
         count, length, units = words.shape
         joined = self.queries_keys_values(self.attention_norm(words))
         parts = joined.view(count, length, 3, self.heads, units // self.heads)
@@ -73,7 +79,7 @@ class AttentionLayer(nn.Module):
 
 
 class Student(nn.Module):
-    """Word vectors, places, attention, mean, map."""
+    """Word vectors, position vectors, attention, mean, map."""
 
     def __init__(self, config: StudentConfig) -> None:
         super().__init__()
@@ -96,20 +102,20 @@ class Student(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Lessons:
-    """Sentences with the teacher's vectors."""
+class TaughtSentences:
+    """Sentences with the teacher's vectors: the training examples of a student."""
 
     ids: NDArray[np.uint16]
-    """The student's ids of all sentences, one after the other."""
+    """The word ids of all sentences, one after the other."""
     offsets: NDArray[np.int64]
-    """Where each sentence begins, and at the end the number of ids."""
+    """Where each sentence begins, and the end of the last one."""
     vectors: NDArray[np.float16]
     """(N, units), of unit length."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearningConfig:
-    """How a student is fitted."""
+class StudentTrainingConfig:
+    """How a student is trained."""
 
     model: StudentConfig
     batch: int = 2048
@@ -117,155 +123,211 @@ class LearningConfig:
     learning_rate: float = 1e-3
     warm_up: int = 500
     """Steps until the full learning rate; it then falls to zero along a cosine."""
-    forgotten: float = 0.03
-    """The share of words that are read as the unknown word, so that this one gets a meaning."""
+    word_dropout: float = 0.03
+    """The share of words that are replaced by the unknown word, so that it learns a meaning."""
     similarities: float = 5.0
-    """The weight of the error in the similarities of a batch beside that in the vectors."""
+    """The weight of the error in the similarities of a batch, relative to that in the vectors."""
     held_out: int = 8192
-    """Lessons, the last ones, that are kept for judging."""
+    """Sentences, the last ones, that are not trained on."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse numbers that nothing could be learned with."""
+        """Check the values."""
         if min(self.steps, self.warm_up, self.held_out) < 1:
-            raise ConfigError("steps, warm_up and held_out must be 1 or more")
+            raise ConfigError("steps, warm_up and held_out must be at least 1")
         if self.batch < 2:
-            raise ConfigError("batch must be 2 or more: sentences are compared with each other")
-        if not 0 <= self.forgotten <= 1:
-            raise ConfigError("forgotten is a share of words, from 0 to 1")
+            raise ConfigError("batch must be at least 2: sentences are compared with each other")
+        if not 0 <= self.word_dropout <= 1:
+            raise ConfigError("word_dropout must be between 0 and 1")
         for name in ("learning_rate", "similarities"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise ConfigError(f"{name} must be 0 or more, and finite")
+                raise ConfigError(f"{name} must be a number of at least 0")
 
 
-def learn(
-    config: LearningConfig,
-    lessons: Lessons,
-    device: torch.device,
-    *,
-    words: NDArray[np.float32] | None = None,
-    seconds: float = math.inf,
-    progress: ProgressCallback = ignore_progress,
-) -> tuple[Student, dict[str, Any]]:
-    """Fit a student; returns it and what was measured.
+class StudentTraining(Training[tuple[Tensor, Tensor]]):
+    """One run; a batch is word ids (B, T) and the teacher's vectors (B, units)."""
 
-    Args:
-        config: The sizes and the schedule, which is cut short where the time is over.
-        lessons: What the teacher says.
-        device: Where it happens.
-        words: Word vectors to begin with: (vocabulary, word_units).
-        seconds: How long it may take.
-        progress: Called now and then.
+    network: Student
+    unit = "step"
+    validate_every = 1000
 
-    Raises:
-        ConfigError: The lessons are too few, or there is no time at all.
-    """
-    if not seconds > 0:
-        raise ConfigError("seconds must be above 0")
-    torch.manual_seed(config.seed)
-    student = Student(config.model).to(device)
-    if words is not None:
-        student.words.weight.data[:] = torch.from_numpy(words).to(device)
-    else:
-        nn.init.normal_(student.words.weight, std=0.5)
-    student.words.weight.data[PADDING] = 0
-    school = _School(config, lessons, device)
-    fused = device.type == "cuda"
-    optimizer = torch.optim.AdamW(student.parameters(), weight_decay=0.0, fused=fused)
-    log: list[dict[str, float]] = []
-    started = time.perf_counter()
-    taken = 0
-    for step in range(config.steps):
-        # The schedule follows whichever ends first, the steps or the time.
-        done = max(step / config.steps, (time.perf_counter() - started) / seconds)
-        if done >= 1:
-            break
-        rate = config.learning_rate * min(1.0, (step + 1) / config.warm_up)
-        for group in optimizer.param_groups:
-            group["lr"] = rate * (1 + math.cos(math.pi * done)) / 2
-        ids, vectors = school.draw(step)
-        with torch.autocast(device.type, torch.bfloat16, enabled=fused):
-            found = student(ids)
-        loss = _loss(found, vectors, config.similarities)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        taken = step + 1
-        if taken % 1000 == 0:
-            cosine = school.judge(student)
-            elapsed = time.perf_counter() - started
-            log.append({"step": taken, "held_out_cosine": cosine, "seconds": elapsed})
-            progress(Progress(stage="learning", done=int(1000 * done), total=1000))
-    elapsed = time.perf_counter() - started
-    report = {
-        "steps": taken,
-        "seconds": elapsed,
-        "passes": taken * config.batch / school.count,
-        "held_out_cosine": school.judge(student),
-        "log": log,
-    }
-    return student, report
+    def __init__(
+        self,
+        config: StudentTrainingConfig,
+        sentences: TaughtSentences,
+        device: torch.device,
+        words: NDArray[np.float32] | None = None,
+    ) -> None:
+        """Start a run, from given word vectors, (vocabulary, word_units), or random ones.
 
-
-def _loss(found: Tensor, expected: Tensor, weight: float) -> Tensor:
-    """How far the vectors are from the teacher's, and the similarities among them."""
-    vectors = 1 - (found * expected).sum(dim=1).mean()
-    # Half a batch with the other half is enough, and no sentence meets itself.
-    half = len(found) // 2
-    ours = found[:half] @ found[half:].T
-    theirs = expected[:half] @ expected[half:].T
-    return vectors + weight * functional.mse_loss(ours, theirs)
-
-
-class _School:
-    """Lessons on the device, in batches of like lengths."""
-
-    def __init__(self, config: LearningConfig, lessons: Lessons, device: torch.device) -> None:
-        self.config = config
-        self.device = device
-        self.ids = torch.from_numpy(lessons.ids.astype(np.int32)).to(device)
-        self.starts = torch.from_numpy(lessons.offsets[:-1]).to(device)
-        lengths = np.minimum(np.diff(lessons.offsets), config.model.longest)
-        self.lengths = torch.from_numpy(lengths).to(device)
-        self.vectors = torch.from_numpy(lessons.vectors).to(device)
+        Raises:
+            ConfigError: There are too few sentences.
+        """
+        torch.manual_seed(config.seed)
+        student = Student(config.model).to(device)
+        if words is not None:
+            student.words.weight.data[:] = torch.from_numpy(words).to(device)
+        else:
+            nn.init.normal_(student.words.weight, std=0.5)
+        student.words.weight.data[PADDING] = 0
+        fused = device.type == "cuda"
+        optimizer = torch.optim.AdamW(student.parameters(), weight_decay=0.0, fused=fused)
+        super().__init__(config, student, optimizer, total=config.steps)
+        self._ids = torch.from_numpy(sentences.ids.astype(np.int32)).to(device)
+        self._starts = torch.from_numpy(sentences.offsets[:-1]).to(device)
+        lengths = np.minimum(np.diff(sentences.offsets), config.model.longest)
+        self._lengths = torch.from_numpy(lengths).to(device)
+        self._vectors = torch.from_numpy(sentences.vectors).to(device)
         self.count = len(lengths) - config.held_out
         if self.count < config.batch:
-            raise ConfigError(f"{len(lengths):,} lessons are too few for a batch and for judging")
+            raise ConfigError(
+                f"{len(lengths):,} sentences are too few for a batch of {config.batch:,} and"
+                f" {config.held_out:,} held-out ones"
+            )
         self._batches = self._arrange(lengths[: self.count])
         by_length = self.count + np.argsort(lengths[self.count :], kind="stable")
-        self._judged = np.array_split(by_length, min(8, config.held_out))
+        self._held_out = np.array_split(by_length, min(8, config.held_out))
 
     def _arrange(self, lengths: NDArray[np.int64]) -> list[tuple[int, Tensor]]:
-        """Cut the lessons, sorted by length and shuffled among equals, into batches."""
+        """Batches of sentences sorted by length, in random order among equal lengths."""
         rng = np.random.default_rng(self.config.seed)
         order = np.lexsort((rng.random(len(lengths)), lengths))
         rows = len(order) // self.config.batch
         cut = order[len(order) - rows * self.config.batch :].reshape(rows, -1)
         return [(int(lengths[row].max()), torch.from_numpy(row).to(self.device)) for row in cut]
 
-    def draw(self, step: int) -> tuple[Tensor, Tensor]:
-        """The batch of a step: some words of it forgotten."""
-        epoch, place = divmod(step, len(self._batches))
-        if place == 0:
-            rng = np.random.default_rng((self.config.seed, epoch))
-            self._order = rng.permutation(len(self._batches))
-        width, rows = self._batches[self._order[place]]
-        ids = self._gather(rows, width)
-        forgotten = torch.rand(ids.shape, device=self.device) < self.config.forgotten
-        ids = ids.masked_fill(forgotten & (ids != PADDING), UNKNOWN)
-        return ids, self.vectors[rows].float()
+    def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """Sentences of similar length, with some words replaced by the unknown word."""
+        first = self.step
+        for step in range(first, self.total):
+            epoch, place = divmod(step, len(self._batches))
+            if place == 0 or step == first:
+                rng = np.random.default_rng((self.config.seed, epoch))
+                order = rng.permutation(len(self._batches))
+            width, rows = self._batches[order[place]]
+            ids = self._gather(rows, width)
+            dropped = torch.rand(ids.shape, device=self.device) < self.config.word_dropout
+            ids = ids.masked_fill(dropped & (ids != PADDING), UNKNOWN)
+            yield ids, self._vectors[rows].float()
+
+    def loss(self, batch: tuple[Tensor, Tensor]) -> Tensor:
+        """The error of the vectors, and of the similarities between them."""
+        ids, expected = batch
+        with self.mixed_precision():
+            found = self.network(ids)
+        vectors = 1 - (found * expected).sum(dim=1).mean()
+        # Half a batch with the other half is enough, and no sentence is compared with itself.
+        half = len(found) // 2
+        ours = found[:half] @ found[half:].T
+        theirs = expected[:half] @ expected[half:].T
+        loss: Tensor = vectors + self.config.similarities * functional.mse_loss(ours, theirs)
+        return loss
+
+    def learning_rate(self, done: float) -> float:
+        """Warm-up, then a cosine that ends with the steps or the time, whichever ends first."""
+        rate = self.config.learning_rate * min(1.0, (self.step + 1) / self.config.warm_up)
+        done = min(1.0, max(done, self.time_used))
+        return float(rate * (1 + math.cos(math.pi * done)) / 2)
+
+    def validate(self) -> dict[str, float]:
+        """The mean cosine with the teacher's vectors on held-out sentences."""
+        total = 0.0
+        for row in self._held_out:
+            rows = torch.from_numpy(row).to(self.device)
+            ids = self._gather(rows, int(self._lengths[rows].max()))
+            total += float((self.network(ids) * self._vectors[rows].float()).sum())
+        return {"held_out_cosine": total / self.config.held_out}
 
     def _gather(self, rows: Tensor, width: int) -> Tensor:
+        """The word ids of some sentences, padded: (B, width)."""
         places = torch.arange(width, device=self.device)
-        index = (self.starts[rows][:, None] + places).clamp(max=len(self.ids) - 1)
-        return self.ids[index].long().masked_fill(places >= self.lengths[rows][:, None], PADDING)
+        index = (self._starts[rows][:, None] + places).clamp(max=len(self._ids) - 1)
+        return self._ids[index].long().masked_fill(places >= self._lengths[rows][:, None], PADDING)
 
-    @torch.no_grad()
-    def judge(self, student: Student) -> float:
-        """The mean cosine with the teacher on lessons that were held out."""
-        total = 0.0
-        for row in self._judged:
-            rows = torch.from_numpy(row).to(self.device)
-            ids = self._gather(rows, int(self.lengths[rows].max()))
-            total += float((student(ids) * self.vectors[rows].float()).sum())
-        return total / self.config.held_out
+
+def train_student(
+    config: StudentTrainingConfig,
+    sentences: TaughtSentences,
+    device: torch.device,
+    *,
+    words: NDArray[np.float32] | None = None,
+    seconds: float = math.inf,
+    progress: ProgressCallback = ignore_progress,
+) -> tuple[Student, dict[str, Any]]:
+    """Train a student; returns it and what was measured.
+
+    Raises:
+        ConfigError: There are too few sentences, or no time.
+    """
+    if not seconds > 0:
+        raise ConfigError("seconds must be above 0")
+    training = StudentTraining(config, sentences, device, words)
+    report = training.fit(seconds=seconds, progress=progress)
+    del report["best"]
+    report["epochs"] = report["steps"] * config.batch / training.count
+    report["held_out_cosine"] = report["log"][-1]["held_out_cosine"]
+    return training.network, report
+
+
+_ENDINGS = ("'s", "'ll", "'re", "'ve", "'d", "'m", "n't")
+
+
+def join_tokens(tokens: Sequence[str]) -> str:
+    """Words joined to a text: contractions attached to their word, spaces between all others.
+
+    A space before punctuation does not matter: the teacher's tokenizer splits it off anyway.
+    """
+    text = ""
+    for token in tokens:
+        text += token if token in _ENDINGS or not text else f" {token}"
+    return text
+
+
+class Teacher:
+    """A BERT-like model of Sentence-Transformers: the mean over its tokens, of unit length."""
+
+    def __init__(self, folder: Path, device: torch.device, longest: int = 64) -> None:
+        from tokenizers import Tokenizer
+        from transformers import AutoModel
+
+        self.device = device
+        half = torch.float16 if device.type == "cuda" else torch.float32
+        self.model: Any = AutoModel.from_pretrained(str(folder)).to(device, half).eval()
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(longest)
+
+    def vectors(
+        self,
+        texts: Sequence[str],
+        progress: ProgressCallback = ignore_progress,
+        batch: int = 1024,
+        block: int = 65_536,
+    ) -> NDArray[np.float16]:
+        """The unit vector of each text: (N, units)."""
+        found = []
+        for first in range(0, len(texts), block):
+            found.append(self._block(texts[first : first + block], batch))
+            done = min(first + block, len(texts))
+            progress(Progress(stage="encoding with the teacher", done=done, total=len(texts)))
+        return np.concatenate(found)
+
+    @torch.inference_mode()
+    def _block(self, texts: Sequence[str], batch: int) -> NDArray[np.float16]:
+        pieces = [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))]
+        order = np.argsort([len(ids) for ids in pieces], kind="stable")
+        found = torch.empty(len(texts), self.model.config.hidden_size, dtype=torch.float16)
+        for first in range(0, len(order), batch):
+            rows = order[first : first + batch]
+            found[torch.from_numpy(rows)] = self._encode([pieces[row] for row in rows]).half().cpu()
+        return found.numpy()
+
+    def _encode(self, pieces: list[list[int]]) -> Tensor:
+        lengths = np.array([len(ids) for ids in pieces])
+        padded = np.zeros((len(pieces), lengths.max()), dtype=np.int64)
+        padded[np.arange(lengths.max()) < lengths[:, None]] = list(chain.from_iterable(pieces))
+        ids = torch.from_numpy(padded).to(self.device)
+        real = (ids != 0).long()
+        states = self.model(input_ids=ids, attention_mask=real).last_hidden_state
+        mean = (states * real[:, :, None]).float().sum(dim=1) / real.sum(dim=1, keepdim=True)
+        return functional.normalize(mean, dim=1)

@@ -1,4 +1,4 @@
-"""Clips and sentences in one space: the networks and the ranking loss (paper, section 4.2).
+"""The visual-semantic embedding: its networks and the ranking loss (paper, section 4.2).
 
 A sentence is read by the paper's LSTM with peepholes or by the attention layers of the student
 (train/student.py); a clip's features go through a linear map. Both vectors have unit length, and
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import onnx
@@ -22,6 +22,9 @@ from torch import Tensor, nn
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
+
+if TYPE_CHECKING:
+    from folioreel.models.word_encoder import EncoderModel
 
 Reader = Literal["lstm", "attention"]
 Contrast = Literal["all", "hardest", "softmax"]
@@ -39,19 +42,20 @@ class VisualSemanticConfig:
     """The length of a vector in the common space; with `lstm`, of the reader's state too."""
     reader: Reader = "attention"
     root: bool = True
-    """Whether the square root is taken of the features, which no pixel makes negative."""
+    """Whether to take the square root of the features, which come from a ReLU and are never
+    negative: it keeps a few large features from drowning the rest."""
     longest: int = 48
-    """Words of a sentence that are read; the rest is cut."""
+    """Sentences are cut after this many words."""
     layers: int = 4
     """Of the attention reader."""
     inner_units: int = 1024
     """Of the attention reader."""
 
     def __post_init__(self) -> None:
-        """Refuse sizes that make no network."""
+        """Check the sizes."""
         sizes = (self.clip_units, self.vocabulary, self.word_units, self.units, self.longest)
         if min(sizes) < 1:
-            raise ConfigError("the sizes of an embedding must be 1 or more")
+            raise ConfigError("every size of an embedding must be at least 1")
         if self.reader not in ("lstm", "attention"):
             raise ConfigError(f"unknown reader {self.reader!r}; choose lstm or attention")
 
@@ -98,7 +102,7 @@ class LstmReader(nn.Module):
         return functional.normalize(state.float(), dim=1)
 
 
-class VisualSemantic(nn.Module):
+class VisualSemanticNetwork(nn.Module):
     """A reader of sentences and a linear map of clips."""
 
     centre: Tensor
@@ -122,18 +126,18 @@ class VisualSemantic(nn.Module):
                 )
             )
         self.clips = nn.Linear(config.clip_units, config.units)
-        # Features are brought to mean 0 and a like size; saving folds both into the map.
+        # Features are centred and scaled for the optimiser; saving folds both into the map.
         self.register_buffer("centre", torch.zeros(config.clip_units))
         self.register_buffer("spread", torch.ones(()))
 
     def set_scale(self, features: Tensor) -> None:
-        """Take the mean and the spread of the features from the training clips: (N, D)."""
+        """Take the mean and the standard deviation from the training clips' features: (N, D)."""
         values = features.clamp(min=0).sqrt() if self.config.root else features
         self.centre.copy_(values.mean(dim=0))
         self.spread.copy_((values - self.centre).std().clamp(min=1e-6))
 
     def use_words(self, words: Tensor) -> None:
-        """Read with word vectors that are known already, and stay as they are."""
+        """Use pretrained word vectors, and freeze them."""
         self.reader.words.weight.data.copy_(words)
         self.reader.words.weight.requires_grad_(False)
 
@@ -149,7 +153,7 @@ class VisualSemantic(nn.Module):
         return functional.normalize(self.clips(values), dim=1)
 
     def folded_map(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The map of clips over features as they are (or their roots): (units, D) and (units,)."""
+        """The map of clips without centring and scaling: (units, D) and (units,)."""
         weight = self.clips.weight.detach() / self.spread
         bias = self.clips.bias.detach() - weight @ self.centre
         return weight.float().cpu().numpy(), bias.float().cpu().numpy()
@@ -160,9 +164,9 @@ def ranking_loss(scores: Tensor, contrast: Contrast, margin: float) -> Tensor:
 
     Args:
         scores: (B, B), clips by sentences; the right pairs are the diagonal.
-        contrast: `all` other sentences and clips count, as in the paper; or only the `hardest`
-            one for each (VSE++); or `softmax`, the likelihood of the right one among all.
-        margin: The α of the paper; for `softmax`, what scores are divided by.
+        contrast: `all` other sentences and clips are negatives, as in the paper; or only the
+            `hardest` one for each (VSE++); or `softmax`, the cross-entropy over the whole batch.
+        margin: The α of the paper; for `softmax`, the temperature.
     """
     if contrast == "softmax":
         right = torch.arange(len(scores), device=scores.device)
@@ -177,10 +181,21 @@ def ranking_loss(scores: Tensor, contrast: Contrast, margin: float) -> Tensor:
     return (sentences.sum() + clips.sum()) / len(scores)
 
 
-def load_student_layers(student: Student, graph: bytes) -> None:
-    """Begin with the first layers of a trained student, read from its ONNX graph.
+def begin_with_student(network: VisualSemanticNetwork, student: EncoderModel) -> None:
+    """Give a network the word vectors of a student, and its layers if it reads with attention."""
+    (part,) = student.parts
+    words = torch.from_numpy(part.words * part.scales[:, None])
+    words[PADDING] = 0
+    network.use_words(words)
+    if isinstance(network.reader, Student):
+        load_student_layers(network.reader, part.graph)
+    network.to(network.centre.device)
 
-    The map at the end stays as it is: it leads into another space.
+
+def load_student_layers(student: Student, graph: bytes) -> None:
+    """Copy the layers of a trained student out of its ONNX graph.
+
+    Its last map is not copied: it leads into the space of the student's teacher.
     """
     stored = _stored_weights(onnx.load_model_from_string(graph))
     student.places.data = _tensor(stored[0])
@@ -200,7 +215,7 @@ _ARRAYS_A_LAYER = 16  # weights and biases of two norms, queries, keys, values a
 
 
 def _stored_weights(model: onnx.ModelProto) -> list[NDArray[np.float32]]:
-    """The weights of a graph in order, bytes widened by the scales that follow them."""
+    """The weights of a graph in order; bytes are multiplied by the scales that follow them."""
     arrays = [numpy_helper.to_array(stored) for stored in model.graph.initializer]
     found = []
     for number, values in enumerate(arrays):
