@@ -5,7 +5,7 @@ import torch
 
 from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
-from folioreel.models.word_encoder import EncoderModel, EncoderPart
+from folioreel.models.word_encoder import EncoderPart, WordEncoder
 from folioreel.train.onnx import skip_thought_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
 
@@ -46,7 +46,7 @@ def rounded(values: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(rows * scales[:, None])
 
 
-def made_model(**changes) -> EncoderModel:
+def made_model(**changes) -> WordEncoder:
     """The two networks as an encoder."""
     parts = []
     for name, network in zip(("uni-skip", "bi-skip"), made_networks(), strict=True):
@@ -62,7 +62,7 @@ def made_model(**changes) -> EncoderModel:
         "training": {"seed": 7, "data": "made é"},
         "card": "# Made\n\nBy chance — for tests.\n",
     }
-    return EncoderModel(**settings | changes)
+    return WordEncoder(**settings | changes)
 
 
 def by_pytorch(ids: list[int]) -> np.ndarray:

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from folioreel.models.derived_encoders import expand_vocabulary
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
-from folioreel.models.word_encoder import EncoderModel
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.train.onnx import encoder_part, skip_thought_graph, student_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
 from folioreel.train.student import Student, StudentConfig
@@ -44,7 +44,7 @@ def main() -> None:
     expansion.model.save(arguments.out / "skip-thought", replace=True)
 
 
-def word_vectors(student: EncoderModel, known: Vocabulary) -> list[tuple[str, np.ndarray]]:
+def word_vectors(student: WordEncoder, known: Vocabulary) -> list[tuple[str, np.ndarray]]:
     """The student's vectors of words that both know, and of those that the corpus hardly has."""
     (part,) = student.parts
     vectors = part.words * part.scales[:, None]
@@ -56,7 +56,7 @@ def word_vectors(student: EncoderModel, known: Vocabulary) -> list[tuple[str, np
     ]
 
 
-def read_student(folder: Path, vocabulary: Vocabulary) -> EncoderModel:
+def read_student(folder: Path, vocabulary: Vocabulary) -> WordEncoder:
     """The student as it ships."""
     words = np.concatenate([np.load(folder / f"student4-words-{k}.npy") for k in (0, 1)])
     model = Student(StudentConfig(vocabulary=len(vocabulary), layers=4, inner_units=1024))
@@ -65,7 +65,7 @@ def read_student(folder: Path, vocabulary: Vocabulary) -> EncoderModel:
     }
     report = json.loads((folder / "student.json").read_text(encoding="utf-8"))["student4"]
     model.load_state_dict(state | {"words.weight": torch.from_numpy(words).float()})
-    return EncoderModel(
+    return WordEncoder(
         name="student",
         vocabulary=vocabulary,
         parts=(encoder_part("student", student_graph(model), model.words.weight),),
@@ -77,7 +77,7 @@ def read_student(folder: Path, vocabulary: Vocabulary) -> EncoderModel:
     )
 
 
-def read_skip_thought(folder: Path, corpus: Vocabulary) -> EncoderModel:
+def read_skip_thought(folder: Path, corpus: Vocabulary) -> WordEncoder:
     """Both directions of reading as one encoder, with the words it was trained on."""
     parts = []
     reports = {}
@@ -96,7 +96,7 @@ def read_skip_thought(folder: Path, corpus: Vocabulary) -> EncoderModel:
         reports[name] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     count = len(words)
     known = Vocabulary(words=corpus.words[:count], counts=corpus.counts[:count])
-    return EncoderModel(
+    return WordEncoder(
         name="skip-thought",
         vocabulary=known,
         parts=tuple(parts),

@@ -17,7 +17,7 @@ from folioreel.models.captioner import Captioner
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.models.vocabulary import Vocabulary
-from folioreel.models.word_encoder import EncoderModel
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.train.captioner import stored_weights
 from folioreel.train.onnx import embedding_model
 from folioreel.train.visual_semantic import (
@@ -36,13 +36,13 @@ def main() -> None:
     parser.add_argument("trained", type=Path)
     parser.add_argument("out", type=Path)
     arguments = parser.parse_args()
-    student = EncoderModel.load("student")
+    student = WordEncoder.load("student")
     for kind in SHIPPED:
         read_embedding(arguments.trained, kind, student).save(arguments.out / kind, replace=True)
     read_captioner(arguments.trained).save(arguments.out / "captioner", replace=True)
 
 
-def read_embedding(folder: Path, kind: str, student: EncoderModel) -> VisualSemantic:
+def read_embedding(folder: Path, kind: str, student: WordEncoder) -> VisualSemantic:
     """The embedding of one kind of features."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     fitted = {name: report["embeddings"][name] for name in SHIPPED[kind]}

@@ -21,7 +21,7 @@ import torch
 from folioreel.evaluate.visual import corpus_bleu
 from folioreel.models.captioner import Captioner, caption_tokens
 from folioreel.models.vocabulary import Vocabulary
-from folioreel.models.word_encoder import EncoderModel, WordEncoder
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.train.captioner import (
     CaptionerConfig,
     CaptionTraining,
@@ -147,7 +147,7 @@ class Run:
     def __init__(self, pack: Pack, out: Path, device: torch.device) -> None:
         self.pack, self.out, self.device = pack, out, device
         self.began = time.perf_counter()
-        self.student = EncoderModel.load("student")
+        self.student = WordEncoder.load("student")
         self.report: dict = {
             "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu"
         }
@@ -172,7 +172,7 @@ class Run:
         (self.out / "report.json").write_text(text + "\n", encoding="utf-8")
 
     def _clips(self, kind: str) -> dict[str, DescribedClips]:
-        word_ids = WordEncoder(self.student).word_ids
+        word_ids = self.student.word_ids
         found = {}
         for split, views in self.pack.views[kind].items():
             ids = [[word_ids(text) for text in texts] for texts in self.pack.captions[split]]

@@ -12,7 +12,7 @@ from made_encoders import WORDS, made_model, made_vocabulary
 from folioreel.cli import main
 from folioreel.models.sentence_encoder import load_encoder
 from folioreel.models.vocabulary import Vocabulary
-from folioreel.models.word_encoder import EncoderModel
+from folioreel.models.word_encoder import WordEncoder
 
 NEW = ("lantern", "harbour", "fiddler")
 
@@ -64,16 +64,16 @@ def test_words_are_added(encoder, vectors, tmp_path):
     assert np.array_equal(old.encode(known), new.encode(known))
     assert np.array_equal(*old.encode(added)), "both were unknown"
     assert not np.allclose(*new.encode(added), atol=1e-3)
-    words = EncoderModel.load(tmp_path / "new").vocabulary.words
+    words = WordEncoder.load(tmp_path / "new").vocabulary.words
     assert words == (*made_vocabulary().words, *NEW)
-    assert EncoderModel.load(encoder).vocabulary == made_vocabulary()
+    assert WordEncoder.load(encoder).vocabulary == made_vocabulary()
 
 
 def test_limit_and_json(encoder, vectors, tmp_path):
     out = tmp_path / "new"
     result = run("vocabulary", encoder, vectors, "--out", out, "--limit", 2, "--json")
     figures = json.loads(result.stdout)
-    model = EncoderModel.load(out)
+    model = WordEncoder.load(out)
     assert figures == {
         "encoder": str(out),
         "known": sum(word.isalpha() for word in WORDS),
@@ -94,7 +94,7 @@ def test_a_built_in_encoder_by_name(tmp_path, rng):
     assert json.loads(result.stdout)["added"] == 1
     found = load_encoder(str(tmp_path / "new"))
     assert found.units == 384
-    assert "qwxzv" in EncoderModel.load(tmp_path / "new").vocabulary.ids
+    assert "qwxzv" in WordEncoder.load(tmp_path / "new").vocabulary.ids
 
 
 def test_encoders_that_have_no_words(vectors, tmp_path):
@@ -163,7 +163,7 @@ def test_built_in_ones_as_json(tmp_path):
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert list(found["parts"].items()) == [("bi-skip", 1024), ("uni-skip", 1024)]
-    assert found["words"] == len(EncoderModel.load(tmp_path / "turned").vocabulary)
+    assert found["words"] == len(WordEncoder.load(tmp_path / "turned").vocabulary)
 
 
 def test_encoders_that_cannot_be_combined(halves, tmp_path):

@@ -14,7 +14,7 @@ from folioreel.evaluate.sentences import (
     judge_encoder,
 )
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
-from folioreel.models.word_encoder import EncoderModel, EncoderPart
+from folioreel.models.word_encoder import EncoderPart, WordEncoder
 
 WORDS = tuple("a the man woman dog cat ferry river sings runs sleeps walks old red wet .".split())
 VOCABULARY = Vocabulary(words=(*SPECIAL_TOKENS, *WORDS), counts=(1,) * (3 + len(WORDS)))
@@ -30,7 +30,7 @@ def make_model(rng, vocabulary=VOCABULARY):
         )
         for name, units in (("uni-skip", 6), ("bi-skip", 4))
     )
-    return EncoderModel(
+    return WordEncoder(
         name="skip-thought",
         vocabulary=vocabulary,
         parts=parts,
@@ -75,7 +75,7 @@ def made_encoders(monkeypatch, rng):
         return BagEncoder()
 
     monkeypatch.setattr(sentences, "load_encoder", load)
-    monkeypatch.setattr(EncoderModel, "load", lambda folder: make_model(rng))
+    monkeypatch.setattr(WordEncoder, "load", lambda folder: make_model(rng))
     monkeypatch.setattr(EncoderPart, "units", 12)
 
 

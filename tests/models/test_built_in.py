@@ -7,7 +7,7 @@ import pytest
 
 from folioreel.models.folders import builtin_folder
 from folioreel.models.sentence_encoder import BUILT_IN, load_encoder
-from folioreel.models.word_encoder import FORMAT, EncoderModel
+from folioreel.models.word_encoder import FORMAT, WordEncoder
 
 UNITS = {"skip-thought": 2048, "uni-skip": 1024, "bi-skip": 1024, "student": 384}
 TEXTS = (
@@ -100,7 +100,7 @@ def test_they_fit_into_a_package():
 
 @pytest.mark.parametrize("name", sorted(set(BUILT_IN.values())))
 def test_the_card_says_what_one_asks(name):
-    card = EncoderModel.load(name).card
+    card = WordEncoder.load(name).card
     data = r"\d[\d,.]*(?: million)? (?:books|novels|sentences)|(?:books|sentences): *\d"
     assert re.search(data, card), "on what it was trained"
     assert re.search(r"`[^`\n]*(?:folioreel|python|make) [^`\n]*`|```", card), "by which command"

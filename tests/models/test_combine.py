@@ -8,8 +8,8 @@ from made_encoders import made_model, made_vocabulary
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.models.derived_encoders import combine_encoders
-from folioreel.models.sentence_encoder import load_encoder, open_encoder_model
-from folioreel.models.word_encoder import EncoderModel, WordEncoder
+from folioreel.models.sentence_encoder import load_encoder, open_word_encoder
+from folioreel.models.word_encoder import WordEncoder
 
 TEXTS = ("The ferry crossed the river at dawn.", "", "Petra read the dial.", "Zyx. " * 20)
 
@@ -28,15 +28,15 @@ def test_the_vectors_are_joined(halves, tmp_path):
     joined.save(tmp_path / "combined")
     encoder = load_encoder(str(tmp_path / "combined"))
     assert (encoder.name, encoder.units) == ("combined", 48)
-    expected = np.hstack([WordEncoder(model).encode(TEXTS) for model in halves])
+    expected = np.hstack([model.encode(TEXTS) for model in halves])
     assert np.array_equal(encoder.encode(TEXTS), expected)
-    turned = WordEncoder(combine_encoders(halves[::-1], "turned")).encode(TEXTS)
+    turned = combine_encoders(halves[::-1], "turned").encode(TEXTS)
     assert np.array_equal(turned, np.hstack([expected[:, 24:], expected[:, :24]]))
 
 
 def test_what_is_told_of_its_origin(halves, tmp_path):
     combine_encoders(halves, "combined").save(tmp_path / "combined")
-    found = EncoderModel.load(tmp_path / "combined")
+    found = WordEncoder.load(tmp_path / "combined")
     assert found.training == {
         "combined": [
             {"name": "uni-skip", "training": {"k": 0}},
@@ -87,18 +87,18 @@ def test_one_encoder_twice_or_alone(halves):
 
 def test_encoders_by_name_and_by_folder(halves, tmp_path, monkeypatch):
     halves[0].save(tmp_path / "mine")
-    assert open_encoder_model(str(tmp_path / "mine")).name == "uni-skip"
+    assert open_word_encoder(str(tmp_path / "mine")).name == "uni-skip"
     monkeypatch.chdir(tmp_path)
-    assert open_encoder_model("mine").name == "uni-skip"
-    bi = open_encoder_model("bi-skip")
+    assert open_word_encoder("mine").name == "uni-skip"
+    bi = open_word_encoder("bi-skip")
     assert (bi.name, [part.name for part in bi.parts]) == ("bi-skip", ["bi-skip"])
-    whole = open_encoder_model("skip-thought")
+    whole = open_word_encoder("skip-thought")
     assert [part.name for part in whole.parts] == ["uni-skip", "bi-skip"]
 
 
 def test_the_built_in_halves_make_the_built_in_whole():
-    halves = [open_encoder_model(name) for name in ("uni-skip", "bi-skip")]
-    joined = WordEncoder(combine_encoders(halves, "combined"))
+    halves = [open_word_encoder(name) for name in ("uni-skip", "bi-skip")]
+    joined = combine_encoders(halves, "combined")
     assert np.array_equal(joined.encode(TEXTS), load_encoder("skip-thought").encode(TEXTS))
 
 
@@ -109,9 +109,9 @@ def test_what_has_no_word_vectors(tmp_path):
     (export / "tokenizer.json").write_text("{}")
     for name in ("minilm", str(export)):
         with pytest.raises(ConfigError, match=r"no word vectors; give one of skip-thought"):
-            open_encoder_model(name)
+            open_word_encoder(name)
     with pytest.raises(ConfigError, match="unknown sentence encoder 'nothing'"):
-        open_encoder_model("nothing")
+        open_word_encoder("nothing")
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelFolderError, match=r"config.json is missing"):
-        open_encoder_model(str(tmp_path / "empty"))
+        open_word_encoder(str(tmp_path / "empty"))

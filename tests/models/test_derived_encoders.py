@@ -8,7 +8,7 @@ from folioreel.errors import InputError
 from folioreel.models import derived_encoders
 from folioreel.models.derived_encoders import expand_vocabulary
 from folioreel.models.vocabulary import SPECIAL_TOKENS, UNKNOWN, Vocabulary
-from folioreel.models.word_encoder import EncoderModel, EncoderPart
+from folioreel.models.word_encoder import EncoderPart, WordEncoder
 
 KNOWN = tuple(f"known{k}" for k in range(200))
 
@@ -28,7 +28,7 @@ def make_model(rng, units=(5, 3), words=KNOWN):
     for number, word_units in enumerate(units):
         table, scales = as_bytes(rng.normal(size=(size, word_units)))
         parts.append(EncoderPart(name=f"part{number}", graph=b"", words=table, scales=scales))
-    return EncoderModel(
+    return WordEncoder(
         name="made",
         vocabulary=Vocabulary(words=(*SPECIAL_TOKENS, *words), counts=(0, 1, 1, *[2] * len(words))),
         parts=tuple(parts),

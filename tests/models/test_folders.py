@@ -11,7 +11,7 @@ from made_encoders import made_model
 from folioreel.errors import ModelFolderError
 from folioreel.models import folders
 from folioreel.models.folders import builtin_folder
-from folioreel.models.word_encoder import FORMAT, EncoderModel, EncoderPart
+from folioreel.models.word_encoder import FORMAT, EncoderPart, WordEncoder
 
 FILES = ("README.md", "bi-skip.onnx", "uni-skip.onnx", "vocabulary.txt", "words.safetensors")
 
@@ -34,7 +34,7 @@ def edit_config(folder, **changes):
 
 
 def test_what_is_written_comes_back(model, folder):
-    found = EncoderModel.load(folder)
+    found = WordEncoder.load(folder)
     for name in ("name", "vocabulary", "longest", "normalize", "training", "card"):
         assert getattr(found, name) == getattr(model, name)
     for part, expected in zip(found.parts, model.parts, strict=True):
@@ -61,14 +61,14 @@ def test_damage(folder, name):
     data[len(data) // 2] ^= 1
     (folder / name).write_bytes(data)
     with pytest.raises(ModelFolderError, match=f"{name} is damaged; copy the folder again"):
-        EncoderModel.load(folder)
+        WordEncoder.load(folder)
 
 
 @pytest.mark.parametrize("name", [*FILES, "config.json"])
 def test_missing_files(folder, name):
     (folder / name).unlink()
     with pytest.raises(ModelFolderError, match=f"{name} is missing; copy the folder again"):
-        EncoderModel.load(folder)
+        WordEncoder.load(folder)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_missing_files(folder, name):
 def test_configs_that_are_refused(folder, changes, message):
     edit_config(folder, **changes)
     with pytest.raises(ModelFolderError, match=message) as caught:
-        EncoderModel.load(folder)
+        WordEncoder.load(folder)
     assert "\n" not in str(caught.value)
 
 
@@ -94,16 +94,16 @@ def test_a_config_cut_short(folder):
     path = folder / "config.json"
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ModelFolderError, match=r"config.json is damaged"):
-        EncoderModel.load(folder)
+        WordEncoder.load(folder)
 
 
 def test_an_encoder_is_replaced_only_when_asked(model, folder):
     changed = replace(model, longest=3)
     with pytest.raises(ModelFolderError, match="already holds a sentence encoder"):
         changed.save(folder)
-    assert EncoderModel.load(folder).longest == 12
+    assert WordEncoder.load(folder).longest == 12
     changed.save(folder, replace=True)
-    assert EncoderModel.load(folder).longest == 3
+    assert WordEncoder.load(folder).longest == 3
     assert [path.name for path in folder.parent.iterdir()] == ["encoder"]
 
 
@@ -131,7 +131,7 @@ def test_a_run_that_is_stopped_leaves_the_old_encoder(model, folder, monkeypatch
     for target in (folder, folder.with_name("new")):
         with pytest.raises(KeyboardInterrupt):
             replace(model, longest=3).save(target, replace=True)
-    assert EncoderModel.load(folder).longest == 12
+    assert WordEncoder.load(folder).longest == 12
     assert [path.name for path in folder.parent.iterdir()] == ["encoder"]
 
 
@@ -146,7 +146,7 @@ def test_a_rename_that_fails_leaves_the_old_encoder(model, folder, monkeypatch):
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(ModelFolderError, match="No space left"):
         replace(model, longest=3).save(folder, replace=True)
-    assert EncoderModel.load(folder).longest == 12
+    assert WordEncoder.load(folder).longest == 12
     assert [path.name for path in folder.parent.iterdir()] == ["encoder"]
 
 
@@ -186,4 +186,4 @@ def test_built_in_models(model, tmp_path, monkeypatch):
     assert FORMAT.shipped() == ("skip-thought", "student")
     (builtin_folder("student") / "vocabulary.txt").unlink()
     with pytest.raises(ModelFolderError, match="pip install --force-reinstall folioreel"):
-        EncoderModel.load("student")
+        WordEncoder.load("student")

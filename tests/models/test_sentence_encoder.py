@@ -12,7 +12,7 @@ from folioreel.models import folders, sentence_encoder, word_encoder
 from folioreel.models.folders import ModelFolder
 from folioreel.models.sentence_encoder import encode_cached, load_encoder
 from folioreel.models.vocabulary import UNKNOWN
-from folioreel.models.word_encoder import EncoderModel, EncoderPart, WordEncoder
+from folioreel.models.word_encoder import EncoderPart, WordEncoder
 
 TEXTS = (
     "The ferry crossed the river at dawn.",
@@ -31,13 +31,8 @@ def _own_cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def model():
+def encoder():
     return made_model()
-
-
-@pytest.fixture(scope="module")
-def encoder(model):
-    return WordEncoder(model)
 
 
 class Counting:
@@ -54,12 +49,12 @@ class Counting:
         return np.array(rows, dtype=np.float32).reshape(-1, 3)
 
 
-def test_the_vectors_are_those_of_pytorch(model, encoder):
+def test_the_vectors_are_those_of_pytorch(encoder):
     found = encoder.encode(TEXTS)
     assert found.shape == (len(TEXTS), 48)
     assert found.dtype == np.float32
     for text, vector in zip(TEXTS, found, strict=True):
-        ids = model.vocabulary.encode(text)[: model.longest]
+        ids = encoder.vocabulary.encode(text)[: encoder.longest]
         expected = by_pytorch(ids) if ids else np.zeros(48)
         assert vector == pytest.approx(expected, abs=1e-5)
 
@@ -78,17 +73,17 @@ def test_nothing_to_encode(encoder):
     assert not encoder.encode(["", " \n"]).any()
 
 
-def test_long_texts_are_cut(model, encoder):
+def test_long_texts_are_cut(encoder):
     text = "the ferry crossed the river at dawn and petra read the dial"  # twelve words
     cut, whole = encoder.encode([text + " down" * 50_000, text])
     assert cut == pytest.approx(whole, abs=1e-6)
-    longer = WordEncoder(replace(model, longest=13))
+    longer = replace(encoder, longest=13)
     assert np.abs(longer.encode([text + " down"])[0] - whole).max() > 1e-2
 
 
-def test_each_part_to_length_1(model, encoder):
+def test_each_part_to_length_1(encoder):
     plain = encoder.encode(TEXTS)
-    found = WordEncoder(replace(model, normalize=True)).encode(TEXTS)
+    found = replace(encoder, normalize=True).encode(TEXTS)
     for part in (slice(0, 24), slice(24, 48)):
         for k in (0, 2, 3, 5):
             expected = plain[k, part] / np.linalg.norm(plain[k, part])
@@ -96,29 +91,30 @@ def test_each_part_to_length_1(model, encoder):
     assert not found[[1, 4]].any()
 
 
-def test_padding_is_zeros_whatever_the_table_says(model, encoder):
+def test_padding_is_zeros_whatever_the_table_says(encoder, monkeypatch):
     parts = []
-    for part in model.parts:
+    for part in encoder.parts:
         words = part.words.copy()
         words[0] = 99
         parts.append(EncoderPart(name=part.name, graph=part.graph, words=words, scales=part.scales))
     fed = []
-    changed = WordEncoder(replace(model, parts=tuple(parts)))
-    session = changed._parts[0]._session
+    changed = replace(encoder, parts=tuple(parts))
+    assert changed.units == encoder.units
+    session = changed.parts[0]._session
 
     class Watching:
         def run(self, names, feed):
             fed.append(feed["words"])
             return session.run(names, feed)
 
-    changed._parts[0]._session = Watching()
+    monkeypatch.setitem(vars(changed.parts[0]), "_session", Watching())
     assert np.abs(changed.encode(TEXTS) - encoder.encode(TEXTS)).max() < 1e-6
     assert not fed[0][-1, 1:].any()  # only the longest sentence has a last word
 
 
-def test_unknown_words_are_read_as_known_ones(model):
-    with_, without = WordEncoder(replace(model, back_off=True)), WordEncoder(model)
-    known = model.vocabulary.ids
+def test_unknown_words_are_read_as_known_ones(encoder):
+    with_, without = replace(encoder, back_off=True), encoder
+    known = encoder.vocabulary.ids
     assert with_.word_ids("ferries sixty-one zyx") == [
         known["ferry"],
         known["sixty"],
@@ -129,22 +125,22 @@ def test_unknown_words_are_read_as_known_ones(model):
     assert with_.fingerprint != without.fingerprint
 
 
-def test_the_fingerprint_follows_the_content(model, encoder):
-    part = model.parts[0]
+def test_the_fingerprint_follows_the_content(encoder):
+    part = encoder.parts[0]
     words = part.words.copy()
     words[5, 5] += 1
     other_words = EncoderPart(name=part.name, graph=part.graph, words=words, scales=part.scales)
     others = [
-        WordEncoder(changed).fingerprint
+        changed.fingerprint
         for changed in (
-            replace(model, longest=11),
-            replace(model, normalize=True),
-            replace(model, parts=model.parts[::-1]),
-            replace(model, parts=(other_words, model.parts[1])),
+            replace(encoder, longest=11),
+            replace(encoder, normalize=True),
+            replace(encoder, parts=encoder.parts[::-1]),
+            replace(encoder, parts=(other_words, encoder.parts[1])),
         )
     ]
     assert len({encoder.fingerprint, *others}) == 5
-    assert WordEncoder(made_model()).fingerprint == encoder.fingerprint
+    assert made_model().fingerprint == encoder.fingerprint
 
 
 def test_progress_ends_at_the_total(encoder):
@@ -187,16 +183,16 @@ def test_the_cache_tells_encoders_and_texts_apart():
     assert encode_cached(third, []).shape == (0, 3)
 
 
-def test_an_encoder_by_folder(model, tmp_path):
-    model.save(tmp_path / "mine")
+def test_an_encoder_by_folder(encoder, tmp_path):
+    encoder.save(tmp_path / "mine")
     found = load_encoder(str(tmp_path / "mine"))
     assert (found.name, found.units) == ("made", 48)
-    assert np.array_equal(found.encode(TEXTS), WordEncoder(model).encode(TEXTS))
+    assert np.array_equal(found.encode(TEXTS), encoder.encode(TEXTS))
 
 
-def test_built_in_encoders_and_their_parts(model, tmp_path, monkeypatch):
+def test_built_in_encoders_and_their_parts(encoder, tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "DATA", tmp_path)
-    replace(model, name="skip-thought").save(tmp_path / "skip-thought")
+    replace(encoder, name="skip-thought").save(tmp_path / "skip-thought")
     whole = load_encoder("skip-thought").encode(TEXTS)
     uni, bi = load_encoder("uni-skip"), load_encoder("bi-skip")
     assert (uni.name, uni.units) == ("uni-skip", 24)
@@ -205,20 +201,21 @@ def test_built_in_encoders_and_their_parts(model, tmp_path, monkeypatch):
         load_encoder("student")
 
 
-def test_an_encoder_is_loaded_and_hashed_once_until_its_files_change(model, tmp_path, monkeypatch):
-    model.save(tmp_path / "mine")
+def test_an_encoder_is_loaded_and_hashed_once_until_it_changes(encoder, tmp_path, monkeypatch):
+    encoder.save(tmp_path / "mine")
     read, opened, hashed = [], [], []
     count_calls(monkeypatch, ModelFolder, "read", read)
     count_calls(monkeypatch, word_encoder, "open_session", opened)
-    count_calls(monkeypatch, word_encoder, "_fingerprint", hashed)
+    count_calls(monkeypatch, word_encoder, "hash_pieces", hashed)
     first = load_encoder(str(tmp_path / "mine"))
+    assert first.fingerprint == load_encoder(str(tmp_path / "mine")).fingerprint
     counts = (len(read), len(opened), len(hashed))
     assert counts == (5, 2, 1)  # two graphs, words, vocabulary, card
     assert load_encoder(tmp_path / "mine") is first
     monkeypatch.chdir(tmp_path)
     assert load_encoder("mine").fingerprint == first.fingerprint
-    assert EncoderModel.load(tmp_path / "mine") is EncoderModel.load(tmp_path / "mine")
-    replace(model, longest=3).save(tmp_path / "mine", replace=True)
+    assert WordEncoder.load(tmp_path / "mine") is WordEncoder.load(tmp_path / "mine")
+    replace(encoder, longest=3).save(tmp_path / "mine", replace=True)
     assert load_encoder(str(tmp_path / "mine")).fingerprint != first.fingerprint
     (tmp_path / "mine" / "vocabulary.txt").unlink()
     with pytest.raises(ModelFolderError, match="is missing"):
@@ -229,8 +226,8 @@ def test_a_second_alignment_loads_no_encoder(film, book, monkeypatch):
     Aligner.load().align(film, book)
     opened = []
     count_calls(monkeypatch, word_encoder, "open_session", opened)
-    count_calls(monkeypatch, word_encoder, "_fingerprint", opened)
-    count_calls(monkeypatch, EncoderModel, "__post_init__", opened)
+    count_calls(monkeypatch, word_encoder, "hash_pieces", opened)
+    count_calls(monkeypatch, WordEncoder, "__post_init__", opened)
     Aligner.load().align(film, book)
     load_encoder("student")
     assert opened == []
@@ -300,11 +297,11 @@ def test_encoders_that_are_not_there(tmp_path, monkeypatch):
         load_encoder(str(tmp_path / "empty"))
 
 
-def test_a_graph_of_other_word_vectors(model):
-    part = model.parts[0]
+def test_a_graph_of_other_word_vectors(encoder):
+    part = encoder.parts[0]
     narrow = EncoderPart(
         name=part.name, graph=part.graph, words=part.words[:, :8], scales=part.scales
     )
     with pytest.raises(ModelFolderError, match="does not fit"):
-        WordEncoder(replace(model, parts=(narrow,)))
+        replace(encoder, parts=(narrow,)).encode(TEXTS)
     assert sentence_encoder.BUILT_IN["student"] == "student"

@@ -5,7 +5,6 @@ import pytest
 from conftest import make_book, make_film
 from made_encoders import made_model
 
-from folioreel.models.word_encoder import WordEncoder
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.text import tokenize
 
@@ -17,7 +16,7 @@ def _own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def encoder():
-    return WordEncoder(made_model())
+    return made_model()
 
 
 def by_brute_force(encoder, film, book):

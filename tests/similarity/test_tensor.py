@@ -7,7 +7,6 @@ from made_encoders import made_model
 from folioreel.config import MEASURES, AlignConfig
 from folioreel.errors import ModelFolderError
 from folioreel.models.sentence_encoder import load_encoder
-from folioreel.models.word_encoder import WordEncoder
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tensor import SimilarityRows
 
@@ -80,7 +79,7 @@ def test_sentence_vectors_are_those_of_their_encoders(film, book, folder):
     rows = SimilarityRows(film, book, config)
     block = rows.block(1, 4, halo=2)
     assert block.measures == ("bleu2", "sentence", "semantic")
-    encoders = {"sentence": WordEncoder(made_model()), "semantic": load_encoder("student")}
+    encoders = {"sentence": made_model(), "semantic": load_encoder("student")}
     for name, encoder in encoders.items():
         measure = SentenceMeasure(name, encoder, film, book)
         expected = np.zeros((len(measure.names), 7, len(book.sentences)), dtype=np.float32)

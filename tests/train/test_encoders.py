@@ -6,7 +6,7 @@ import torch
 from made_encoders import by_pytorch, made_networks, made_vocabulary
 
 from folioreel.models.sentence_encoder import load_encoder
-from folioreel.models.word_encoder import EncoderModel, WordEncoder
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.train.onnx import encoder_part, skip_thought_graph
 from folioreel.train.sentences import skip_thought_encoder
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig
@@ -61,7 +61,7 @@ def test_other_weights_come_back_as_well_as_bytes_hold_them(bidirectional, tmp_p
         if "bias" in name:
             torch.nn.init.uniform_(parameter, -0.5, 0.5)
     skip_thought_encoder(network, vocabulary, LONGEST, REPORT).save(tmp_path / "encoder")
-    encoder = WordEncoder(EncoderModel.load(tmp_path / "encoder"))
+    encoder = WordEncoder.load(tmp_path / "encoder")
     for text, found in zip(TEXTS, encoder.encode(TEXTS), strict=True):
         ids = torch.tensor(vocabulary.encode(text)[:LONGEST])
         with torch.no_grad():

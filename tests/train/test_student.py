@@ -12,7 +12,7 @@ from torch import nn
 
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING, SPECIAL_TOKENS, UNKNOWN
-from folioreel.models.word_encoder import EncoderModel, WordEncoder
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.train import loop
 from folioreel.train.onnx import encoder_part, student_graph
 from folioreel.train.student import (
@@ -122,7 +122,7 @@ def test_words_beyond_the_longest_are_cut():
     vocabulary = made_vocabulary()
     config = replace(SMALL, vocabulary=len(vocabulary), longest=5)
     student = made_student(config)
-    model = EncoderModel(
+    model = WordEncoder(
         name="student",
         vocabulary=vocabulary,
         parts=(encoder_part("student", student_graph(student), student.words.weight),),
@@ -131,10 +131,9 @@ def test_words_beyond_the_longest_are_cut():
         training={},
         card="# Student\n",
     )
-    encoder = WordEncoder(model)
     words = [word for word in WORDS if word.isalpha()]
     long, cut, other = (" ".join(part) for part in (words[:15], words[:5], words[1:6]))
-    found = encoder.encode([long, cut, other])
+    found = model.encode([long, cut, other])
     assert np.abs(found[0] - found[1]).max() < 1e-6
     assert np.abs(found[0] - found[2]).max() > 0.01
     assert found[1] == pytest.approx(alone(student, vocabulary.encode(cut)), abs=1e-5)

@@ -8,7 +8,7 @@ from folioreel.errors import ConfigError
 from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
-from folioreel.models.word_encoder import EncoderModel, WordEncoder
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.train.onnx import embedding_part
 from folioreel.train.student import Student, StudentConfig
 from folioreel.train.visual_semantic import (
@@ -97,7 +97,7 @@ def test_recalls_by_counting():
 
 
 def test_a_trained_student_is_taken_over_from_its_graph():
-    model = EncoderModel.load("student")
+    model = WordEncoder.load("student")
     (part,) = model.parts
     student = Student(
         StudentConfig(vocabulary=len(model.vocabulary), layers=4, inner_units=1024, units=99)
@@ -106,9 +106,8 @@ def test_a_trained_student_is_taken_over_from_its_graph():
     load_student_layers(student, part.graph)
     assert torch.equal(student.map.weight, first_map)
     student.words.weight.data = torch.from_numpy(part.words * part.scales[:, None])
-    encoder = WordEncoder(model)
     texts = ["A dog runs over the sand.", "Two men are talking."]
-    ids = torch.from_numpy(pad_ids([encoder.word_ids(text) for text in texts], 48))
+    ids = torch.from_numpy(pad_ids([model.word_ids(text) for text in texts], 48))
     # The map differs, so we compare what goes into it: ONNX's vectors lie in the span of its map.
     words = student.words(ids) + student.places[: ids.shape[1]]
     real = ids != 0
@@ -118,7 +117,7 @@ def test_a_trained_student_is_taken_over_from_its_graph():
     weight, bias = last_map(part.graph)
     mapped = mean.detach().numpy() @ weight.T + bias
     mapped /= np.linalg.norm(mapped, axis=1, keepdims=True)
-    assert mapped == pytest.approx(encoder.encode(texts), abs=1e-4)
+    assert mapped == pytest.approx(model.encode(texts), abs=1e-4)
 
 
 def last_map(graph):
@@ -196,7 +195,7 @@ def test_it_learns_and_onnx_gives_the_same_numbers(reader, tmp_path):
 
 def as_model(network, tmp_path):
     part, clip_map = embedding_part("made", network)
-    sentences = EncoderModel(
+    sentences = WordEncoder(
         name="made",
         vocabulary=Vocabulary(words=WORDS, counts=(1,) * len(WORDS)),
         parts=(part,),

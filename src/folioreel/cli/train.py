@@ -253,10 +253,10 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
     folioreel train vocabulary student vectors.txt --limit 50000 --out expanded --json
     """
     from folioreel.models.derived_encoders import expand_vocabulary
-    from folioreel.models.sentence_encoder import open_encoder_model
+    from folioreel.models.sentence_encoder import open_word_encoder
 
     check_output_file(out)
-    model = open_encoder_model(encoder)
+    model = open_word_encoder(encoder)
     with output.ProgressBars() as progress:
         expansion = expand_vocabulary(model, vectors, limit, progress)
     expansion.model.save(out)
@@ -289,10 +289,10 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     folioreel train combine uni-skip bi-skip --out combined --json
     """
     from folioreel.models.derived_encoders import combine_encoders
-    from folioreel.models.sentence_encoder import open_encoder_model
+    from folioreel.models.sentence_encoder import open_word_encoder
 
     check_output_file(out)
-    model = combine_encoders([open_encoder_model(name) for name in (first, *others)], out.name)
+    model = combine_encoders([open_word_encoder(name) for name in (first, *others)], out.name)
     model.save(out)
     units = {part.name: part.units for part in model.parts}
     if as_json:

@@ -37,7 +37,7 @@ from folioreel.types import Alignment, Book, Film, Link
 
 if TYPE_CHECKING:
     from folioreel.models.sentence_encoder import SentenceEncoder
-    from folioreel.models.word_encoder import EncoderModel
+    from folioreel.models.word_encoder import WordEncoder
 
 Floats = NDArray[np.float32]
 
@@ -204,7 +204,7 @@ class MeanWordsEncoder:
 
     name = "word vectors averaged"
 
-    def __init__(self, model: EncoderModel) -> None:
+    def __init__(self, model: WordEncoder) -> None:
         """Concatenate the word vectors of all parts."""
         self._vocabulary = model.vocabulary
         self._back_off = model.back_off

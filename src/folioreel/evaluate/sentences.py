@@ -28,7 +28,7 @@ from folioreel.evaluate.baselines import MeanWordsEncoder, TfidfEncoder, Untrain
 from folioreel.evaluate.judged_tables import read_rows
 from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import PRETRAINED, SentenceEncoder, load_encoder
-from folioreel.models.word_encoder import EncoderModel
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 FILES = {
@@ -285,7 +285,7 @@ def _open(name: str, data: Sick) -> SentenceEncoder:
     if name == TfidfEncoder.name:
         # Fitted on the training split alone, so that it has seen no more than the others.
         return TfidfEncoder((*data.train.first, *data.train.second))
-    model = EncoderModel.load(_MODEL)
+    model = WordEncoder.load(_MODEL)
     if name == MeanWordsEncoder.name:
         return MeanWordsEncoder(model)
     part = model.parts[0]

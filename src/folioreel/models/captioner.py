@@ -45,7 +45,7 @@ class Caption:
     """Its log-likelihood, divided by the number of its words to the power `length_power`."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Captioner:
     """Writes sentences for pictures, given their features."""
 
@@ -198,7 +198,7 @@ class _Ended:
         return self.found[-1][0] if len(self.found) == self._wanted else -np.inf
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _State:
     """The state of the network after the words so far, for some sentences."""
 

@@ -23,7 +23,7 @@ FORMAT = ModelFormat(name="folioreel-context-model", version=1, what="context mo
 GRAPH = "context.onnx"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContextModel:
     """A network from the measures around a cell to the log-odds that it is right."""
 

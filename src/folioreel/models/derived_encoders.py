@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary, training_tokens
-from folioreel.models.word_encoder import EncoderModel, EncoderPart
+from folioreel.models.word_encoder import EncoderPart, WordEncoder
 from folioreel.models.word_vectors import WordVector, WordVectors, open_word_vectors
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -34,7 +34,7 @@ _HELD_OUT = 10
 class Expansion:
     """A model with more words, and how well the map fits."""
 
-    model: EncoderModel
+    model: WordEncoder
     known: int
     """Words in both vocabularies, on which the map was fitted."""
     added: int
@@ -57,7 +57,7 @@ class _Survey:
 
 
 def expand_vocabulary(
-    model: EncoderModel,
+    model: WordEncoder,
     vectors: Path | Iterable[WordVector],
     limit: int | None = None,
     progress: ProgressCallback = ignore_progress,
@@ -227,7 +227,7 @@ def _rows(part: EncoderPart) -> NDArray[np.float32]:
     return part.words.astype(np.float32) * part.scales[:, None]
 
 
-def combine_encoders(models: Sequence[EncoderModel], name: str) -> EncoderModel:
+def combine_encoders(models: Sequence[WordEncoder], name: str) -> WordEncoder:
     """One encoder that concatenates the vectors of several, in their order.
 
     Raises:

@@ -21,7 +21,6 @@ from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.models.folders import builtin_folder, load_once
 from folioreel.models.word_encoder import (
     FORMAT,
-    EncoderModel,
     WordEncoder,
     hash_pieces,
     text_bytes,
@@ -58,17 +57,22 @@ class TextEncoder(Protocol):
 class SentenceEncoder(Protocol):
     """An encoder as the rest of the package uses it; `load_encoder` gives one."""
 
-    name: str
-    units: int
-    """The length of a vector."""
-    fingerprint: str
-    """A hash of all that the vectors depend on besides the text; empty if that is not known."""
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def units(self) -> int:
+        """The length of a vector."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that the vectors depend on besides the text; empty if not known."""
 
     def encode(
         self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
         """The vector of each text, zeros for one without words: (N, units)."""
-        ...
 
 
 class ForeignEncoder:
@@ -115,7 +119,7 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
 
     Args:
         encoder: `skip-thought`, `uni-skip`, `bi-skip` or `student`, which ship with the package;
-            `minilm`; a folder that `EncoderModel.save` wrote; a folder with an ONNX export of a
+            `minilm`; a folder that `WordEncoder.save` wrote; a folder with an ONNX export of a
             sentence-transformers model; the name of such a model, where that package is installed;
             or an encoder object, which is used as it is.
 
@@ -130,12 +134,12 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
 
     name = str(encoder)
     if name in BUILT_IN:
-        return _open_word_encoder(builtin_folder(BUILT_IN[name]), name)
+        return _open_graphs(_load_part(builtin_folder(BUILT_IN[name]), name))
     if name == PRETRAINED:
         return transformers.load_minilm()
     folder = Path(os.path.expanduser(name))
     if FORMAT.is_in(folder):
-        return _open_word_encoder(folder, None)
+        return _open_graphs(WordEncoder.load(folder))
     if folder.is_dir():
         return transformers.load_export(folder)
     if folder.is_absolute() or name.startswith((".", "~")):
@@ -149,7 +153,7 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
     return _load_from_hub(name)
 
 
-def open_encoder_model(name_or_folder: str) -> EncoderModel:
+def open_word_encoder(name_or_folder: str) -> WordEncoder:
     """The word vectors and graphs of a shipped encoder, or of one in a folder.
 
     Raises:
@@ -174,7 +178,7 @@ def open_encoder_model(name_or_folder: str) -> EncoderModel:
         raise ConfigError(
             f"{name_or_folder} is a training run, not an encoder; give {folder / 'encoder'}"
         )
-    return EncoderModel.load(folder)
+    return WordEncoder.load(folder)
 
 
 def encode_cached(
@@ -209,9 +213,10 @@ def _adapt(encoder: TextEncoder) -> SentenceEncoder:
     return ForeignEncoder(name, encoder, str(getattr(encoder, "fingerprint", "")))
 
 
-@load_once
-def _open_word_encoder(folder: Path, part: str | None) -> WordEncoder:
-    return WordEncoder(EncoderModel.load(folder) if part is None else _load_part(folder, part))
+def _open_graphs(encoder: WordEncoder) -> WordEncoder:
+    """Open the graphs now: a broken one is refused before anybody has read a film for it."""
+    _ = encoder.units
+    return encoder
 
 
 @lru_cache(maxsize=1)
@@ -221,9 +226,10 @@ def _load_from_hub(name: str) -> SentenceEncoder:
     return load_sentence_transformer(name)
 
 
-def _load_part(folder: Path, name: str) -> EncoderModel:
-    """A shipped model; for `uni-skip` or `bi-skip`, with that part alone."""
-    model = EncoderModel.load(folder)
+@load_once
+def _load_part(folder: Path, name: str) -> WordEncoder:
+    """A shipped encoder; for `uni-skip` or `bi-skip`, with that part alone."""
+    model = WordEncoder.load(folder)
     if name == BUILT_IN[name]:
         return model
     return replace(model, name=name, parts=tuple(p for p in model.parts if p.name == name))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from folioreel.errors import ModelFolderError
 from folioreel.models.folders import Content, ModelFormat, load_once
 from folioreel.models.onnx_graphs import unit_rows
-from folioreel.models.word_encoder import EncoderModel, EncoderPart, WordEncoder, read_encoder
+from folioreel.models.word_encoder import EncoderPart, WordEncoder, read_encoder
 from folioreel.progress import ProgressCallback, ignore_progress
 
 FORMAT = ModelFormat(name="folioreel-visual-semantic", version=1, what="visual-semantic embedding")
@@ -32,7 +32,7 @@ CLIPS = "clips.safetensors"
 _ARRAYS = ("weight", "scales", "bias")  # of a ClipMap, as they are stored
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ClipMap:
     """A linear map from a clip's features into the common space."""
 
@@ -55,14 +55,14 @@ class ClipMap:
         return np.ascontiguousarray((self.weight * self.scales[:, None]).T)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VisualSemantic:
     """An embedding of clips and sentences."""
 
     name: str
     features: str
     """The kind of frame features that it was trained on, such as `visual` or `scene`."""
-    sentences: EncoderModel
+    sentences: WordEncoder
     """The sentence readers, one part each; their vectors are of unit length."""
     clips: tuple[ClipMap, ...]
     """The map that belongs to each part."""
@@ -121,12 +121,12 @@ class VisualSemantic:
     @property
     def units(self) -> int:
         """The length of a vector in the common space."""
-        return self._reader.units
+        return self.sentences.units
 
     @property
     def fingerprint(self) -> str:
         """A hash of all that the vectors of sentences depend on besides the text."""
-        return self._reader.fingerprint
+        return self.sentences.fingerprint
 
     def embed_clips(self, features: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
         """The vectors of clips by their features: (N, D) → (N, units), of unit length.
@@ -145,16 +145,12 @@ class VisualSemantic:
         self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
         """The vectors of sentences: (N, units), of unit length; zeros for one without words."""
-        return self._reader.encode(texts, progress) / self._length
+        return self.sentences.encode(texts, progress) / self._length
 
     @property
     def _length(self) -> np.float32:
         """The length of as many unit vectors as there are parts, concatenated."""
         return np.float32(np.sqrt(len(self.clips)))
-
-    @cached_property
-    def _reader(self) -> WordEncoder:
-        return WordEncoder(self.sentences)
 
 
 @load_once
@@ -162,7 +158,7 @@ def _load_embedding(path: Path) -> VisualSemantic:
     with FORMAT.open(path) as folder:
         config, clips = folder.config, folder.arrays(CLIPS)
         words_of = config["words_of"]
-        encoder = None if words_of is None else EncoderModel.load(str(words_of))
+        encoder = None if words_of is None else WordEncoder.load(str(words_of))
         if encoder is not None and _words_hash(encoder.parts[0]) != config["words_sha256"]:
             raise ModelFolderError(
                 f"{path}: was trained with other word vectors than {words_of} has in this"

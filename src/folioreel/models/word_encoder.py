@@ -2,8 +2,8 @@
 
 A skip-thought encoder reads word vectors with a recurrent network; the state after the last word
 is the vector of the sentence. A uni- and a bidirectional one side by side are the paper's
-combine-skip. `EncoderModel` is such an encoder as stored in a folder, `WordEncoder` runs it with
-NumPy and ONNX Runtime.
+combine-skip. Users run them with NumPy and ONNX Runtime; the networks and their training are in
+train/skip_thought.py and train/student.py.
 
 The folder: `<part>.onnx`, the graph of each part; `words.safetensors`, their word vectors;
 `vocabulary.txt`. The word vectors stay outside the graphs so that words can be added to them.
@@ -15,10 +15,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 
 from folioreel import __version__
@@ -44,7 +46,7 @@ _PART_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _BATCH_SIZE = 16
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EncoderPart:
     """One graph from word vectors to sentence vectors, with its table of word vectors."""
 
@@ -73,12 +75,29 @@ class EncoderPart:
     @property
     def units(self) -> int:
         """The length of a sentence vector, as the graph declares it."""
-        return int(open_session(self.graph).get_outputs()[0].shape[1])
+        return int(self._session.get_outputs()[0].shape[1])
+
+    def run(self, ids: NDArray[np.int64], lengths: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The vectors of sentences given as word ids: (T, B) → (B, units)."""
+        scales = np.where(ids == PADDING, np.float32(0), self.scales[ids])  # (T, B)
+        words = self.words[ids] * scales[..., None]  # (T, B, word_units)
+        found: NDArray[np.float32] = self._session.run(
+            ["vectors"], {"words": words, "lengths": lengths}
+        )[0]
+        return found
+
+    @cached_property
+    def _session(self) -> onnxruntime.InferenceSession:
+        session = open_session(self.graph)
+        given = {value.name: value.shape for value in session.get_inputs()}
+        if set(given) != {"words", "lengths"} or given["words"][2] != self.word_units:
+            raise ModelFolderError(f"the graph of {self.name} does not fit its word vectors")
+        return session
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EncoderModel:
-    """A sentence encoder as it is stored; its vectors are those of its parts, concatenated."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WordEncoder:
+    """A sentence encoder over word vectors; its vectors are those of its parts, concatenated."""
 
     name: str
     vocabulary: Vocabulary
@@ -107,7 +126,7 @@ class EncoderModel:
                 )
 
     @classmethod
-    def load(cls, name_or_folder: str | Path) -> EncoderModel:
+    def load(cls, name_or_folder: str | Path) -> WordEncoder:
         """The shipped encoder of this name, or the one in a folder.
 
         Raises:
@@ -134,6 +153,51 @@ class EncoderModel:
         }
         FORMAT.save(folder, config, {**self.files(), **self.word_files()}, replace=replace)
 
+    @cached_property
+    def units(self) -> int:
+        """The length of a vector.
+
+        Raises:
+            ModelFolderError: A graph cannot be read, or does not fit its word vectors.
+        """
+        return sum(part.units for part in self.parts)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that the vectors depend on besides the text."""
+        # The tokenizer is code, not data, and may change with the package's version.
+        settings = (__version__, self.longest, self.normalize, self.back_off)
+        pieces = [repr(settings).encode(), *map(text_bytes, self.vocabulary.words)]
+        for part in self.parts:
+            pieces += [part.graph, part.words.tobytes(), part.scales.tobytes()]
+        return hash_pieces(pieces)
+
+    def encode(
+        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """The vector of each text, zeros for one without words: (N, units)."""
+        sentences = [self.word_ids(text) for text in texts]
+        vectors = np.zeros((len(texts), self.units), dtype=np.float32)
+
+        def encode_batch(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+            ids, lengths = _pad([sentences[number] for number in numbers])
+            found = [part.run(ids, lengths) for part in self.parts]
+            if self.normalize:
+                found = [unit_rows(part) for part in found]
+            return np.concatenate(found, axis=1)
+
+        lengths = [len(ids) for ids in sentences]
+        encode_in_batches(encode_batch, lengths, vectors, _BATCH_SIZE, progress)
+        return vectors
+
+    def word_ids(self, text: str) -> list[int]:
+        """The ids of the words that are read."""
+        tokens = training_tokens(text)
+        if self.back_off:
+            tokens = known_tokens(tokens, self.vocabulary)
+        ids = self.vocabulary.ids
+        return [ids.get(token, UNKNOWN) for token in tokens[: self.longest]]
+
     def files(self) -> dict[str, Content]:
         """The graphs and the card, as they are stored."""
         return {**{f"{part.name}.onnx": part.graph for part in self.parts}, CARD: self.card}
@@ -147,14 +211,14 @@ class EncoderModel:
 
 
 @load_once
-def _load_model(path: Path) -> EncoderModel:
+def _load_model(path: Path) -> WordEncoder:
     with FORMAT.open(path) as folder:
         return read_encoder(folder, normalize=bool(folder.config["normalize"]))
 
 
 def read_encoder(
-    folder: ModelFolder, *, normalize: bool, words_of: EncoderModel | None = None
-) -> EncoderModel:
+    folder: ModelFolder, *, normalize: bool, words_of: WordEncoder | None = None
+) -> WordEncoder:
     """The encoder in an open folder, with its own word vectors or those of another encoder."""
     config = folder.config
     names = [str(part["name"]) for part in config["parts"]]
@@ -166,7 +230,7 @@ def read_encoder(
     else:
         vocabulary, shared = words_of.vocabulary, words_of.parts[0]
         words = [(shared.words, shared.scales)] * len(names)
-    return EncoderModel(
+    return WordEncoder(
         name=str(config["name"]),
         vocabulary=vocabulary,
         parts=tuple(
@@ -181,71 +245,6 @@ def read_encoder(
     )
 
 
-class WordEncoder:
-    """Runs an `EncoderModel` (a `SentenceEncoder`)."""
-
-    def __init__(self, model: EncoderModel) -> None:
-        """Open the graphs.
-
-        Raises:
-            ModelFolderError: A graph cannot be read, or does not fit its word vectors.
-        """
-        self.name = model.name
-        self._model = model
-        self._parts = [_OpenPart(part) for part in model.parts]
-        self.units = sum(part.units for part in self._parts)
-        self.fingerprint = _fingerprint(model)
-
-    def encode(
-        self, texts: Sequence[str], progress: ProgressCallback = ignore_progress
-    ) -> NDArray[np.float32]:
-        """The vector of each text, zeros for one without words: (N, units)."""
-        sentences = [self.word_ids(text) for text in texts]
-        vectors = np.zeros((len(texts), self.units), dtype=np.float32)
-
-        def encode_batch(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-            ids, lengths = _pad([sentences[number] for number in numbers])
-            found = [part.run(ids, lengths) for part in self._parts]
-            if self._model.normalize:
-                found = [unit_rows(part) for part in found]
-            return np.concatenate(found, axis=1)
-
-        lengths = [len(ids) for ids in sentences]
-        encode_in_batches(encode_batch, lengths, vectors, _BATCH_SIZE, progress)
-        return vectors
-
-    def word_ids(self, text: str) -> list[int]:
-        """The ids of the words that are read."""
-        vocabulary = self._model.vocabulary
-        tokens = training_tokens(text)
-        if self._model.back_off:
-            tokens = known_tokens(tokens, vocabulary)
-        ids = vocabulary.ids
-        return [ids.get(token, UNKNOWN) for token in tokens[: self._model.longest]]
-
-
-class _OpenPart:
-    """A part with its graph opened."""
-
-    def __init__(self, part: EncoderPart) -> None:
-        self._words = part.words
-        self._scales = part.scales
-        self._session = open_session(part.graph)
-        given = {value.name: value.shape for value in self._session.get_inputs()}
-        if set(given) != {"words", "lengths"} or given["words"][2] != part.word_units:
-            raise ModelFolderError(f"the graph of {part.name} does not fit its word vectors")
-        self.units = int(self._session.get_outputs()[0].shape[1])
-
-    def run(self, ids: NDArray[np.int64], lengths: NDArray[np.int32]) -> NDArray[np.float32]:
-        """The vectors of sentences given as word ids: (T, B) → (B, units)."""
-        scales = np.where(ids == PADDING, np.float32(0), self._scales[ids])  # (T, B)
-        words = self._words[ids] * scales[..., None]  # (T, B, word_units)
-        found: NDArray[np.float32] = self._session.run(
-            ["vectors"], {"words": words, "lengths": lengths}
-        )[0]
-        return found
-
-
 def _pad(sentences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Ids with padding at the end, (T, B), and the lengths, (B,)."""
     lengths = np.array([len(ids) for ids in sentences], dtype=np.int32)
@@ -253,15 +252,6 @@ def _pad(sentences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray
     for column, ids in enumerate(sentences):
         padded[: len(ids), column] = ids
     return padded, lengths
-
-
-def _fingerprint(model: EncoderModel) -> str:
-    # The version is part of it because the tokenizer is code, not data: it may change with one.
-    settings = (__version__, model.longest, model.normalize, model.back_off)
-    pieces = [repr(settings).encode(), *map(text_bytes, model.vocabulary.words)]
-    for part in model.parts:
-        pieces += [part.graph, part.words.tobytes(), part.scales.tobytes()]
-    return hash_pieces(pieces)
 
 
 def hash_pieces(pieces: Iterable[bytes]) -> str:

@@ -30,7 +30,7 @@ from folioreel.ingest.descriptions import (
 from folioreel.models.captioner import Captioner
 from folioreel.models.frame_features import DEFAULT, load_frame_features
 from folioreel.models.vocabulary import SPECIAL_TOKENS
-from folioreel.models.word_encoder import EncoderModel, WordEncoder
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.train.captioner import (
     CaptionerConfig,
@@ -164,8 +164,8 @@ def train_visual(
         raise ConfigError(f"{encoder.name} has no {kind} features; use {', '.join(encoder.units)}")
     clips = read_clips(data, encoder, progress, crops=True)
     open_run(out, clips.identity())
-    student = EncoderModel.load("student")
-    word_ids = WordEncoder(student).word_ids
+    student = WordEncoder.load("student")
+    word_ids = student.word_ids
     training_clips, held_out = (
         _tensors(part, [kind], word_ids, student.longest).to(device)
         for part in (clips.training, clips.held_out)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from folioreel.models.onnx_graphs import GraphBuilder, quantize_rows
 from folioreel.models.visual_semantic import ClipMap, VisualSemantic
-from folioreel.models.word_encoder import EncoderModel, EncoderPart
+from folioreel.models.word_encoder import EncoderPart, WordEncoder
 from folioreel.train.context_cnn import ContextNetwork
 from folioreel.train.skip_thought import SkipThought
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
@@ -193,7 +193,7 @@ def embedding_model(
     name: str,
     features: str,
     networks: Mapping[str, VisualSemanticNetwork],
-    student: EncoderModel,
+    student: WordEncoder,
     report: dict[str, Any],
     card: str,
 ) -> VisualSemantic:
@@ -210,7 +210,7 @@ def embedding_model(
     parts = {part: embedding_part(part, network) for part, network in networks.items()}
     (words,) = student.parts
     first = next(iter(networks.values()))
-    sentences = EncoderModel(
+    sentences = WordEncoder(
         name=name,
         vocabulary=student.vocabulary,
         parts=tuple(

@@ -21,7 +21,7 @@ from folioreel.corpus.reader import Corpus, open_corpus
 from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.shards import load_shard
 from folioreel.models.vocabulary import LARGEST_VOCABULARY, Vocabulary
-from folioreel.models.word_encoder import EncoderModel
+from folioreel.models.word_encoder import WordEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.train.loop import choose_device
 from folioreel.train.onnx import encoder_part, skip_thought_graph
@@ -137,7 +137,7 @@ def train_sentences(
 
 def skip_thought_encoder(
     network: SkipThought, vocabulary: Vocabulary, longest: int, report: dict[str, Any]
-) -> EncoderModel:
+) -> WordEncoder:
     """The encoder of a skip-thought model, as users run it."""
     name = "bi-skip" if network.config.bidirectional else "uni-skip"
     facts = {
@@ -148,7 +148,7 @@ def skip_thought_encoder(
         **(report["log"][-1] if report["log"] else {}),
     }
     summary = "A skip-thought sentence encoder, trained with `folioreel train sentences`."
-    return EncoderModel(
+    return WordEncoder(
         name=name,
         vocabulary=vocabulary,
         parts=(encoder_part(name, skip_thought_graph(network), network.words.weight),),

@@ -24,7 +24,7 @@ from folioreel.models.vocabulary import PADDING
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
 
 if TYPE_CHECKING:
-    from folioreel.models.word_encoder import EncoderModel
+    from folioreel.models.word_encoder import WordEncoder
 
 Reader = Literal["lstm", "attention"]
 Contrast = Literal["all", "hardest", "softmax"]
@@ -181,7 +181,7 @@ def ranking_loss(scores: Tensor, contrast: Contrast, margin: float) -> Tensor:
     return (sentences.sum() + clips.sum()) / len(scores)
 
 
-def begin_with_student(network: VisualSemanticNetwork, student: EncoderModel) -> None:
+def begin_with_student(network: VisualSemanticNetwork, student: WordEncoder) -> None:
     """Give a network the word vectors of a student, and its layers if it reads with attention."""
     (part,) = student.parts
     words = torch.from_numpy(part.words * part.scales[:, None])

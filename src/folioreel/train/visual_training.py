@@ -28,7 +28,7 @@ from folioreel.train.visual_semantic import (
 )
 
 if TYPE_CHECKING:
-    from folioreel.models.word_encoder import EncoderModel
+    from folioreel.models.word_encoder import WordEncoder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +165,7 @@ def described_clips(
 
 
 def start_network(
-    config: VisualTrainingConfig, device: torch.device, student: EncoderModel | None = None
+    config: VisualTrainingConfig, device: torch.device, student: WordEncoder | None = None
 ) -> VisualSemanticNetwork:
     """A new network by the seed, which may begin with the words and layers of a student."""
     torch.manual_seed(config.seed)
