@@ -41,7 +41,7 @@ class Block:
     text: str
     """Its text, on one line, with single spaces."""
     guessed: bool = False
-    """Of a heading: told by how it stands (capitals, blank lines), not by markup or its words."""
+    """Of a heading: recognised by its layout (capitals, blank lines), not by markup or words."""
     lines: tuple[tuple[int, int], ...] = ()
     """(offset in `text`, line number from 1) for each line of the file that the block spans."""
     in_body: bool = False
@@ -136,7 +136,7 @@ def _promote_numbers(blocks: list[Block]) -> list[Block]:
 
 
 def numeral_value(numeral: str) -> int:
-    """The number that digits or Roman letters write."""
+    """The number written in digits or Roman numerals."""
     if numeral.isdigit():
         return int(numeral)
     values = [_ROMAN[letter] for letter in numeral.lower()]
@@ -253,7 +253,7 @@ def _folded(text: str) -> str:
 
 
 def head_pages(blocks: Sequence[Block], outline: Sequence[TocEntry]) -> list[Block]:
-    """Pieces of a PDF in which each bookmark has a heading on its page."""
+    """Blocks of a PDF in which each bookmark has a heading on its page."""
     result = list(blocks)
     for entry in outline:
         wanted, page = _folded(entry.label), _page(entry.href)
@@ -267,7 +267,7 @@ def head_pages(blocks: Sequence[Block], outline: Sequence[TocEntry]) -> list[Blo
         elif not any(
             result[k].kind == "heading" and _alike(result[k].text, entry.label) for k in on_page
         ):
-            # Some files draw a title as a picture, or tell it by the bookmark alone.
+            # Some files draw the title as a picture, or have it in the bookmark alone.
             heading = Block(kind="heading", text=entry.label, href=entry.href)
             result.insert(place[0], heading)
     return result
@@ -278,5 +278,6 @@ def _page(href: str | None) -> int:
 
 
 def _is_matter_label(label: str) -> bool:
-    """Whether no heading is needed: what the label names is left out, if not for its heading."""
+    """Whether a label needs no heading, because what it names is left out as a whole document."""
+    # A preface is left out by its heading, so it needs one.
     return matter_kind(label) not in (None, "preface", "introduction")

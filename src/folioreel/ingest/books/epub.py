@@ -32,6 +32,7 @@ from folioreel.ingest.source import Archive, SourceFile
 
 _FEWEST_WORDS = 20
 """A book of pictures has fewer: a title, page numbers."""
+# Publishers obfuscate fonts by these, which keeps nobody from the text.
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _LICENCES = {
     "META-INF/rights.xml": "Adobe DRM",
@@ -49,7 +50,7 @@ _NCX_TYPE = "application/x-dtbncx+xml"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Package:
+class _Package:
     """What the package document says, with all paths counted from the archive's root."""
 
     title: str | None
@@ -72,6 +73,7 @@ class _Item:
 
     @property
     def is_markup(self) -> bool:
+        # Some files declare a wrong media type, so the suffix counts too.
         return self.media_type in _MARKUP_TYPES or (
             not self.media_type.startswith("image/")
             and self.href.lower().endswith(_MARKUP_SUFFIXES)
@@ -86,8 +88,8 @@ def read_epub(file: SourceFile) -> Manuscript:
         InputError: The file is not an EPUB, damaged, protected, or holds pictures only.
     """
     path, archive = file.path, file.archive
-    refuse_protected(archive)
-    package = read_package(archive)
+    _refuse_protected(archive)
+    package = _read_package(archive)
     notes = list(package.notes)
     documents = _read_documents(archive, package, notes)
     _refuse_pictures(documents, package, path)
@@ -107,10 +109,10 @@ def read_epub(file: SourceFile) -> Manuscript:
     )
 
 
-def _read_documents(archive: Archive, package: Package, notes: list[str]) -> list[Document]:
+def _read_documents(archive: Archive, package: _Package, notes: list[str]) -> list[Document]:
     documents = []
     for href in package.spine:
-        if href == package.nav:
+        if href == package.nav:  # the table of contents itself
             continue
         # The book's own title names the title page as often as the story.
         labels = tuple(
@@ -140,16 +142,17 @@ def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:
     return blocks_of(tree) if tree is not None else []
 
 
-def _refuse_pictures(documents: list[Document], package: Package, path: Path) -> None:
+def _refuse_pictures(documents: list[Document], package: _Package, path: Path) -> None:
     words = sum(document.words for document in documents)
     if words == 0 and not package.pictures:
         raise InputError("holds no text; was it exported without its content?", path)
+    # A very short story has few words as well, but not more pictures than words.
     if words < _FEWEST_WORDS and package.pictures > words:
         message = "holds pictures and no text (a comic or a scan); give an edition with text"
         raise InputError(message, path)
 
 
-def refuse_protected(archive: Archive) -> None:
+def _refuse_protected(archive: Archive) -> None:
     """Refuse a book whose text is behind DRM; obfuscated fonts do not matter.
 
     Raises:
@@ -159,10 +162,7 @@ def refuse_protected(archive: Archive) -> None:
     if not schemes and not _encrypts_text(archive):
         return
     scheme = schemes[0] if schemes else "DRM"
-    raise InputError(
-        f"is protected ({scheme}); give a copy without DRM",
-        archive.path,
-    )
+    raise InputError(f"is protected ({scheme}); give a copy without DRM", archive.path)
 
 
 def _encrypts_text(archive: Archive) -> bool:
@@ -177,7 +177,7 @@ def _encrypts_text(archive: Archive) -> bool:
     return False
 
 
-def read_package(archive: Archive) -> Package:
+def _read_package(archive: Archive) -> _Package:
     """Follow container.xml to the package document and read it.
 
     Raises:
@@ -193,7 +193,7 @@ def read_package(archive: Archive) -> Package:
     nav = next((item.href for item in items.values() if "nav" in item.properties), None)
     nav_tree = _markup(archive, nav) if nav else None
     toc = tuple(_nav_entries(nav_tree, nav or "")) or tuple(_ncx_entries(archive, tree, items))
-    return Package(
+    return _Package(
         title=next(_texts(tree, "title"), None),
         language=next(_texts(tree, "language"), None),
         spine=spine,
@@ -225,7 +225,7 @@ def _manifest(tree: Element, base: str) -> dict[str, _Item]:
     for node in tree.iter():
         if tag_of(node) == "item" and node.get("id") and node.get("href"):
             items[node.get("id") or ""] = _Item(
-                href=resolve(base, node.get("href") or "")[0],
+                href=_resolve(base, node.get("href") or "")[0],
                 media_type=(node.get("media-type") or "").lower(),
                 properties=tuple((node.get("properties") or "").split()),
             )
@@ -253,7 +253,7 @@ def _spine(
     return tuple(spine), notes
 
 
-def resolve(base: str, reference: str) -> tuple[str, str]:
+def _resolve(base: str, reference: str) -> tuple[str, str]:
     """A reference inside the book → the path from the archive's root, and the fragment."""
     path, _, fragment = reference.partition("#")
     path = posixpath.normpath(posixpath.join(base, unquote(path))) if path else ""
@@ -307,7 +307,7 @@ def _ncx_entries(archive: Archive, tree: Element, items: dict[str, _Item]) -> It
 
 
 def _entry(label: str, origin: str, reference: str) -> TocEntry:
-    href, fragment = resolve(posixpath.dirname(origin), reference)
+    href, fragment = _resolve(posixpath.dirname(origin), reference)
     return TocEntry(label=clean_text(label), href=href or origin, fragment=fragment)
 
 
@@ -315,7 +315,7 @@ def _document_types(links: Iterable[tuple[str, str, Iterable[str]]]) -> dict[str
     """What links (base, reference, types) call whole documents; parts of documents do not count."""
     types: dict[str, frozenset[str]] = {}
     for base, reference, kinds in links:
-        href, fragment = resolve(base, reference)
+        href, fragment = _resolve(base, reference)
         if href and not fragment:
             types[href] = types.get(href, frozenset()).union(kinds)
     return types

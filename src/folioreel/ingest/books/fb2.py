@@ -9,6 +9,7 @@ from dataclasses import replace
 from folioreel.errors import InputError
 from folioreel.ingest.books.blocks import (
     Block,
+    BlockKind,
     Manuscript,
     arrange,
     heading_text,
@@ -25,6 +26,7 @@ from folioreel.ingest.books.trees import (
 )
 from folioreel.ingest.source import SourceFile
 
+# FB2 keeps notes in a second body with the name "notes"; editors write other names as well.
 _NOTES_BODY = re.compile(r"notes?|comments?|footnotes?|примечани|сноск|коммент", re.IGNORECASE)
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _LINES = frozenset({"p", "v", "text-author", "date", "th", "td"})
@@ -89,22 +91,21 @@ def _section_blocks(section: Element, note_ids: set[str]) -> Iterator[Block]:
         if tag == "section":
             yield from _section_blocks(node, note_ids)
         elif tag in ("title", "subtitle"):
-            yield from _heading(node, note_ids)
+            lines = list(_line_texts(node, note_ids)) or [_inline_text(node, note_ids)]
+            yield from _block("heading", heading_text(lines))
         elif tag == "empty-line":
             yield Block(kind="break", text="")
         elif tag == "stanza":
-            yield from _verse(node, note_ids)
+            yield from _block("verse", " ".join(_line_texts(node, note_ids)))
         elif tag == "tr":
-            yield from _paragraph(" ".join(_line_texts(node, note_ids)))
+            yield from _block("paragraph", " ".join(_line_texts(node, note_ids)))
         elif tag in _CONTAINERS:
             yield from _container_blocks(node, note_ids)
         elif tag in _LINES:
             text = _inline_text(node, note_ids)
             # Some converters write titles as paragraphs in bold.
-            if is_all_bold(node) and is_numbered(clean_text(text)):
-                yield Block(kind="heading", text=clean_text(text))
-            else:
-                yield from _paragraph(text)
+            is_title = is_all_bold(node) and is_numbered(clean_text(text))
+            yield from _block("heading" if is_title else "paragraph", text)
 
 
 def _container_blocks(node: Element, note_ids: set[str]) -> Iterator[Block]:
@@ -116,25 +117,10 @@ def _container_blocks(node: Element, note_ids: set[str]) -> Iterator[Block]:
             yield block
 
 
-def _heading(node: Element, note_ids: set[str]) -> Iterator[Block]:
-    lines = list(_line_texts(node, note_ids)) or [_inline_text(node, note_ids)]
-    text = heading_text(lines)
-    if is_break(text):
-        yield Block(kind="break", text=text)
-    elif text:
-        yield Block(kind="heading", text=text)
-
-
-def _verse(stanza: Element, note_ids: set[str]) -> Iterator[Block]:
-    text = clean_text(" ".join(_line_texts(stanza, note_ids)))
-    if text:
-        yield Block(kind="verse", text=text)
-
-
-def _paragraph(text: str) -> Iterator[Block]:
+def _block(kind: BlockKind, text: str) -> Iterator[Block]:
     text = clean_text(text)
     if text:
-        yield Block(kind="break" if is_break(text) else "paragraph", text=text)
+        yield Block(kind="break" if is_break(text) else kind, text=text)
 
 
 def _line_texts(node: Element, note_ids: set[str]) -> Iterator[str]:

@@ -7,8 +7,13 @@ from typing import Literal
 
 from lxml import etree
 
-from folioreel.ingest.books.matter import PAGE_CHARACTERS, is_matter_type
-from folioreel.ingest.books.titles import HEADING_CHARACTERS, is_numbered, is_strong_heading
+from folioreel.ingest.books.matter import MATTER_TYPES, PAGE_CHARACTERS, is_matter_type
+from folioreel.ingest.books.titles import (
+    ANY_LANGUAGE,
+    HEADING_CHARACTERS,
+    is_numbered,
+    is_strong_heading,
+)
 from folioreel.ingest.books.trees import (
     Element,
     classes_of,
@@ -27,6 +32,7 @@ _SKIPPED_TAGS = frozenset(
     "applet audio button canvas datalist embed head iframe input link map math meta nav noscript "
     "object option rp rt script select style svg template textarea title video figcaption".split()
 )
+# What converters, publishers and Project Gutenberg call things in `epub:type` and `class`.
 _VERSE_TYPES = frozenset("z3998:poem z3998:verse z3998:song z3998:hymn z3998:lyrics".split())
 _VERSE_CLASS = re.compile(
     r"^(?:poem|poetry|verse|stanza|linegroup|lg|song|hymn|lyrics?)s?"
@@ -38,7 +44,8 @@ _PAGE_NUMBER_CLASS = re.compile(
     r"linenum(?:ber)?|lineno|line-number)$"
 )
 _PAGE_NUMBER = re.compile(
-    r"^[\[({|]*\s*(?:page|pg\.?|p\.)?\s*(?:\d+|[ivxlcdm]+)?\s*[\])}|]*$", re.IGNORECASE
+    rf"^[\[({{|]*\s*(?:{ANY_LANGUAGE.page_numbers})?\s*(?:\d+|[ivxlcdm]+)?\s*[\])}}|]*$",
+    re.IGNORECASE,
 )
 _NOTE_CLASS = re.compile(
     r"^(?:foot|end|rear|side)notes?(?:[-_]?(?:text|body|entry|list|content|block|p))?\d*$|"
@@ -72,7 +79,7 @@ _NOTE_CHARACTERS = 4000
 """A `div` that opens like a note and holds more is a chapter whose text opens with a mark."""
 _HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _NOTE_TAGS = frozenset("aside blockquote dd div dl dt li p table tbody td tr".split())
-"""What a note may be; a body, a section or a heading that opens with a mark is none."""
+"""What may be a note; a body, a section or a heading that opens with a mark is not one."""
 _BOILERPLATE_IDS = frozenset({"pg-header", "pg-footer", "pg-machine-header", "pg-start-separator"})
 
 Omission = Literal["mark", "element"]
@@ -125,7 +132,7 @@ def _is_hidden(element: Element) -> bool:
 def _is_matter(element: Element, types: frozenset[str], classes: list[str]) -> bool:
     if "pg-boilerplate" in classes or element.get("id") in _BOILERPLATE_IDS:
         return True
-    if not types:
+    if not types & MATTER_TYPES:  # spares most elements the walk over text and ancestors
         return False
     outer = types.union(*map(types_of, element.iterancestors()))
     is_page = short_text(element, PAGE_CHARACTERS) is not None
@@ -148,7 +155,7 @@ def is_note_mark(element: Element, tag: str, types: frozenset[str], classes: lis
         return False
     if any(_MARK_CLASS.search(name) for name in classes):
         return True
-    if tag == "sup":
+    if tag == "sup":  # without a link it may be a power or an ordinal
         links = [node for node in element.iter() if tag_of(node) == "a"]
         return any("#" in (link.get("href") or "") for link in links)
     if tag != "a" or "#" not in (element.get("href") or ""):
@@ -157,7 +164,7 @@ def is_note_mark(element: Element, tag: str, types: frozenset[str], classes: lis
         return True
     if _BRACKETED.match(text) or _stands_in_brackets(element):
         return True
-    return _points_to_note(element) and not text.isalpha()
+    return _points_to_note(element) and not text.isalpha()  # "a" or "I" may be a word with a link
 
 
 def _is_whole_heading(element: Element, text: str) -> bool:
@@ -190,6 +197,7 @@ def _is_note(element: Element, tag: str, classes: list[str]) -> bool:
     text = short_text(link, _MARK_CHARACTERS) if link is not None else None
     if link is None or text is None or not _MARK.match(text) or text.isalpha():
         return False
+    # A bare number may link to anything, so its target must be named like a note.
     marked = bool(_BRACKETED.match(text)) or _points_to_note(link)
     return marked and (tag == "p" or short_text(element, _NOTE_CHARACTERS) is not None)
 
@@ -209,7 +217,7 @@ def _opening_link(element: Element) -> Element | None:
 
 
 def _is_empty_anchor(element: Element) -> bool:
-    """An anchor without text, with nothing but an opening bracket behind it."""
+    """Whether an anchor has no text, and nothing but an opening bracket after it."""
     return (
         tag_of(element) in ("a", "span")
         and not len(element)
@@ -219,7 +227,7 @@ def _is_empty_anchor(element: Element) -> bool:
 
 
 def _is_figure(element: Element, tag: str, classes: list[str]) -> bool:
-    """A picture with its caption; a "figure" with much text is text."""
+    """Whether an element is a picture with its caption."""
     if tag not in ("div", "figure", "p", "span", "table"):
         return False
     if "caption" in classes:

@@ -59,6 +59,7 @@ _APPARATUS_TYPES = frozenset(
     "footnotes endnote endnotes rearnote rearnotes notes pagelist backlink navigation".split()
 )
 _PREFACE_TYPES = frozenset({"foreword", "preface", "introduction"})
+MATTER_TYPES = _PAGE_TYPES | _APPARATUS_TYPES | _PREFACE_TYPES
 _FILE_NUMBER = re.compile(r"^(?:\w*?\d+[-_])|[-_]?\d+$")
 _FILE_NAMES = frozenset({"toc", "nav", "loi", "wrap"})
 
