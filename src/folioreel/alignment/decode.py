@@ -99,6 +99,7 @@ def _forward(
             first = target * BLOCK
             last = min(first + BLOCK, sentences)
             best = _best_sources(values[i - 1], costs, peaks, lows, target)
+            # In doubles: values add up over thousands of moments, and ties must stay ties.
             for j in range(first, last):
                 values[i, j] = weight * np.float64(unary[i, j]) + best[j - first]
 
@@ -114,6 +115,7 @@ def _best_sources(values: Values, costs: Costs, peaks: Values, lows: Values, tar
     bounds = np.empty(blocks)
     for block in range(blocks):
         bounds[block] = peaks[block] - lows[target - block + blocks - 1]
+    # The most promising block first: when its bound cannot win, no other block's can.
     for _ in range(blocks):
         source = np.argmax(bounds)
         worst = best.min()

@@ -199,6 +199,7 @@ def go_ahead(
                 value = arrived * (absent[i, j] + weights.factors[r] * odds[i, j])
                 forward[i, r, j] = value
                 total += value
+        # Scaled to a sum of 1: the product over a film's moments would leave float32's range.
         for r in range(2):
             for j in range(sentences):
                 forward[i, r, j] /= total
@@ -265,6 +266,7 @@ def _weigh_message(
         for j in range(sentences):
             out[r, j] = (absent[j] + factors[r] * odds[j]) * message[r, j]
             largest = max(largest, out[r, j])
+    # Any scale will do, as posteriors are normalised; this one stays within float32's range.
     for r in range(2):
         for j in range(sentences):
             out[r, j] /= largest
@@ -301,6 +303,7 @@ def _spread(source: Floats, mixture: Floats, out: Floats) -> None:
     for j in range(sentences):
         total += source[j]
     anywhere = mixture[_ANYWHERE] * total / sentences
+    # near = Σ_n (1 - d) dⁿ⁻¹ source[j - n], n ≥ 1; far and farther likewise.
     near, far, farther, last = 0.0, 0.0, 0.0, 0.0
     for j in range(sentences):
         near = _NEAR_DECAY * near + (1 - _NEAR_DECAY) * last
@@ -364,6 +367,7 @@ def _count_steps(before: Floats, arriving: Floats, weights: StepWeights, counts:
 @numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
 def _step_mass(source: Floats, arriving: Floats) -> Counts:
     """What each kind of step carries from source to arriving, before its share: (8,)."""
+    # The same running sums as in `_spread`, which needs their mixture and not each by itself.
     sentences = len(source)
     found = np.zeros(len(STEPS))
     total, target = 0.0, 0.0

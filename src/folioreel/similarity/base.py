@@ -48,6 +48,7 @@ class Tokens:
 
     def count_words(self, words: int) -> sparse.csr_array:
         """How often each text has each word: (texts, words)."""
+        # Copies, as summing duplicates sorts in place.
         counts = sparse.csr_array(
             (np.ones(len(self.ids)), self.ids.copy(), self.starts.copy()),
             shape=(len(self.starts) - 1, words),

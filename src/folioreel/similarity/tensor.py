@@ -79,11 +79,13 @@ class SimilarityRows:
         moments, sentences = self.shape
         low, high = max(0, first - halo), min(moments, last + halo)
         rows = last - first + 2 * halo
+        # Measure first, so that each plane is contiguous, for BLAS and the context model.
         planes = np.zeros((len(self.measures), rows, sentences), dtype=np.float32)
         above = low - (first - halo)
         for source in self._sources:
             found = np.empty((len(source.names), high - low, sentences), dtype=np.float32)
             source.rows(low, high, found)
+            # A family computes all of its measures; those without a weight are dropped.
             for name, plane in zip(source.names, found, strict=True):
                 if name in self.measures:
                     planes[self.measures.index(name), above : above + high - low] = plane
