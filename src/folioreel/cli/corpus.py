@@ -13,13 +13,13 @@ from folioreel.errors import InputError
 
 if TYPE_CHECKING:
     from folioreel.corpus.build import CorpusReport
-    from folioreel.corpus.manifest import BookRecord
+    from folioreel.corpus.manifest import Status
     from folioreel.corpus.search import By
 
 # Some paragraphs fill pages; the first characters show what one is about. --json has all of it.
 _EXCERPT = 600
 # Status of a record → what the summary calls it.
-_LEFT_OUT = {
+_LEFT_OUT: dict[Status, str] = {
     "short": "too short",
     "duplicate": "near-duplicates",
     "held out": "excluded",
@@ -197,22 +197,23 @@ def stats(folder: Path, as_json: bool) -> None:
         output.show_line(statistics.table())
 
 
-def _count(report: CorpusReport, status: str) -> int:
-    return sum(book.status == status for book in report.books)
-
-
 def _show_report(report: CorpusReport, out: Path) -> None:
-    figures = {"books kept": len(report.kept)}
-    figures |= {name: _count(report, status) for status, name in _LEFT_OUT.items()}
-    figures["other files"] = report.other_files
-    figures["files read now"] = report.files_read
-    output.show_figures(figures)
-    for status, name in _LEFT_OUT.items():
-        named = [book for book in report.books if book.status == status]
-        if named and status != "short":  # often thousands, and nobody needs their names
+    left_out = {name: report.with_status(status) for status, name in _LEFT_OUT.items()}
+    output.show_figures(
+        {
+            "books kept": len(report.kept),
+            **{name: len(books) for name, books in left_out.items()},
+            "other files": report.other_files,
+            "files read now": report.files_read,
+        }
+    )
+    del left_out[_LEFT_OUT["short"]]  # often thousands, and nobody needs their names
+    for name, books in left_out.items():
+        if books:
             output.show_line(f"\n{name}:")
-            for book in named:
-                output.show_line(f"  {_describe(book)}")
+        for book in books:
+            like = f"like {book.duplicate_of} ({book.reason})"
+            output.show_line(f"  {book.path}: {like if book.duplicate_of else book.reason}")
     for held_out in report.held_out:
         if held_out.problem:
             output.show_note(f"{held_out.path}: could not be excluded: {held_out.problem}")
@@ -220,19 +221,12 @@ def _show_report(report: CorpusReport, out: Path) -> None:
     output.show_written(out)
 
 
-def _describe(book: BookRecord) -> str:
-    if book.duplicate_of is None:
-        return f"{book.path}: {book.reason}"
-    return f"{book.path}: like {book.duplicate_of} ({book.reason})"
-
-
 def _report_to_dict(report: CorpusReport, out: Path) -> dict[str, Any]:
-    left_out = {status.replace(" ", "_"): _count(report, status) for status in _LEFT_OUT}
     names = ("path", "title", "words", "status", "reason", "duplicate_of")
     return {
         "corpus": str(out),
         "kept": len(report.kept),
-        **left_out,
+        **{status.replace(" ", "_"): len(report.with_status(status)) for status in _LEFT_OUT},
         "other_files": report.other_files,
         "files_read": report.files_read,
         "left_out": [{name: getattr(book, name) for name in names} for book in report.left_out],
