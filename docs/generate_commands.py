@@ -31,7 +31,8 @@ def walk_commands(context: click.Context) -> Iterator[click.Context]:
         return
     for name in group.list_commands(context):
         command = group.get_command(context, name)
-        assert command is not None
+        if command is None or command.hidden:
+            continue
         child = click.Context(command, parent=context, info_name=name, terminal_width=WIDTH)
         yield child
         yield from walk_commands(child)

@@ -67,7 +67,7 @@ def retrieve(
     metavar="PATH",
     help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
-@options.count(20, "Number of passages to show, the best ones.")
+@options.number("--count", 20, "Number of passages to show, the best ones.")
 @click.option("--no-pictures", is_flag=True, help="Do not decode the video; use the dialogue only.")
 @options.engine
 @options.workers
@@ -125,14 +125,10 @@ def borrow(
     help="Use this caption instead of a generated one; IMAGE is then optional.",
 )
 @options.encoder("Sentence encoder (default: the one the corpus was indexed with, or student).")
-@click.option(
-    "--nearest",
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Number of nearest sentences to rank by the words they share with the caption.",
+@options.number(
+    "--nearest", 10, "Number of nearest sentences to rank by the words they share with the caption."
 )
-@options.count(1, "Number of passages per image.")
+@options.number("--count", 1, "Number of passages per image.")
 @click.option(
     "--style-shift",
     is_flag=True,

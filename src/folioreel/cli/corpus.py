@@ -44,13 +44,7 @@ def corpus() -> None:
 @corpus.command()
 @click.argument("folder", type=options.FILE)
 @options.out("The corpus to create or update; not inside FOLDER.", metavar="CORPUS", required=True)
-@click.option(
-    "--min-words",
-    default=20_000,
-    show_default=True,
-    metavar="N",
-    help="Skip books with fewer words.",
-)
+@options.number("--min-words", 20_000, "Skip books with fewer words.")
 @click.option(
     "--exclude",
     type=options.FILE,
@@ -128,7 +122,7 @@ def index(folder: Path, as_json: bool, **settings: Any) -> None:
     required=True,
     help="The corpus to search.",
 )
-@options.count(10, "Number of results.")
+@options.number("--count", 10, "Number of results.")
 @click.option(
     "--by",
     type=click.Choice(["both", "meaning", "words"]),

@@ -36,9 +36,9 @@ def books(help_text: str) -> Callable[[FC], FC]:
     return click.option("--books", type=FILE, required=True, metavar="FOLDER", help=help_text)
 
 
-def count(default: int, help_text: str) -> Callable[[FC], FC]:
-    """`--count`: how many results are shown."""
-    return click.option("--count", default=default, show_default=True, metavar="N", help=help_text)
+def number(name: str, default: int, help_text: str) -> Callable[[FC], FC]:
+    """An option that takes a whole number."""
+    return click.option(name, default=default, show_default=True, metavar="N", help=help_text)
 
 
 def encoder(help_text: str, **settings: Any) -> Callable[[FC], FC]:
@@ -80,13 +80,7 @@ method = join(
     no_shots,
     _switch_off("pictures", "Find the shots, but ignore what they show."),
 )
-shortlist = click.option(
-    "--shortlist",
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="Number of books to align, chosen by similar words and names.",
-)
+shortlist = number("--shortlist", 8, "Number of books to align, chosen by similar words and names.")
 workers = click.option(
     "--workers", type=int, metavar="N", help="Number of parallel jobs (default: one per core)."
 )

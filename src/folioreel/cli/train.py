@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,6 @@ from folioreel.cli import options, output
 from folioreel.files import check_output_file
 
 if TYPE_CHECKING:
-    from click.decorators import FC
-
     from folioreel.progress import ProgressCallback
 
 
@@ -27,17 +25,13 @@ def train() -> None:
     Most commands need PyTorch: pip install "folioreel[train]"
 
     \b
-    folioreel train positions pairs/ --out preset
-    folioreel train context pairs/old-scrooge --out preset
-    folioreel train sentences corpus --out skip-thought --minutes 60
-    folioreel train visual flickr8k/ --out embedding
-    folioreel train combine uni/encoder bi/encoder --out combined
+    Examples:
+      folioreel train positions pairs/ --out preset
+      folioreel train context pairs/old-scrooge --out preset
+      folioreel train sentences corpus --out skip-thought --minutes 60
+      folioreel train visual flickr8k/ --out embedding
+      folioreel train combine uni/encoder bi/encoder --out combined
     """
-
-
-def _number(name: str, default: int, help_text: str) -> Callable[[FC], FC]:
-    """An option that takes a number."""
-    return click.option(name, default=default, show_default=True, metavar="N", help=help_text)
 
 
 _run_options = options.join(
@@ -83,8 +77,9 @@ def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     DATASET is a folder with a folder for each pair. Use the result with --preset FOLDER.
 
     \b
-    folioreel train positions pairs/ --out preset
-    folioreel train positions pairs/ --out preset --iterations 10 --json
+    Examples:
+      folioreel train positions pairs/ --out preset
+      folioreel train positions pairs/ --out preset --iterations 10 --json
     """
     from folioreel.config import STEPS
     from folioreel.train.positions import FitConfig, train_positions
@@ -120,8 +115,9 @@ def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None
     Writes a preset like `paper`. Use it with --preset FOLDER.
 
     \b
-    folioreel train context pairs/old-scrooge --out preset
-    folioreel train context pairs/old-scrooge --pictures pairs/built --out preset
+    Examples:
+      folioreel train context pairs/old-scrooge --out preset
+      folioreel train context pairs/old-scrooge --pictures pairs/built --out preset
     """
     from dataclasses import asdict
 
@@ -148,12 +144,12 @@ train.add_command(_chain, "chain")
 @train.command()
 @click.argument("corpus", type=options.FILE)
 @_run_options
-@_number("--units", 1024, "Length of a sentence vector.")
-@_number("--word-units", 320, "Length of a word vector.")
-@_number("--vocabulary", 20_000, "Size of the vocabulary.")
+@options.number("--units", 1024, "Length of a sentence vector.")
+@options.number("--word-units", 320, "Length of a word vector.")
+@options.number("--vocabulary", 20_000, "Size of the vocabulary.")
 @click.option("--bidirectional", is_flag=True, help="Read sentences in both directions.")
-@_number("--batch", 512, "Batch size, in sentences.")
-@_number("--steps", 100_000, "Number of training steps.")
+@options.number("--batch", 512, "Batch size, in sentences.")
+@options.number("--steps", 100_000, "Number of training steps.")
 def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
     """Train skip-thought sentence vectors on CORPUS.
 
@@ -161,8 +157,9 @@ def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
     same command again to continue from the last checkpoint.
 
     \b
-    folioreel train sentences corpus --out skip-thought --minutes 60
-    folioreel train sentences corpus --out small --units 256 --batch 64 --device cpu
+    Examples:
+      folioreel train sentences corpus --out skip-thought --minutes 60
+      folioreel train sentences corpus --out small --units 256 --batch 64 --device cpu
     """
     with _training() as progress:
         from folioreel.train.sentences import TrainSentencesConfig, train_sentences
@@ -195,8 +192,8 @@ def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
     help="Network that reads sentences.",
 )
 @click.option("--paper", is_flag=True, help="Use the paper's settings: LSTM, all negatives, SGD.")
-@_number("--epochs", 60, "Number of epochs.")
-@_number("--batch", 512, "Batch size, in clips.")
+@options.number("--epochs", 60, "Number of epochs.")
+@options.number("--batch", 512, "Batch size, in clips.")
 def visual(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
     """Train an embedding of clips and sentences on DATA.
 
@@ -204,9 +201,10 @@ def visual(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
     Writes embedding/ into FOLDER. Run the same command again to continue from the last checkpoint.
 
     \b
-    folioreel train visual flickr8k/ --out embedding
-    folioreel train visual clips/table.tsv --out embedding --features scene --minutes 30
-    folioreel train visual flickr8k/ --out as-the-paper --paper
+    Examples:
+      folioreel train visual flickr8k/ --out embedding
+      folioreel train visual clips/table.tsv --out embedding --features scene --minutes 30
+      folioreel train visual flickr8k/ --out as-the-paper --paper
     """
     with _training() as progress:
         from folioreel.train.clips import TrainVisualConfig, train_visual
@@ -217,8 +215,8 @@ def visual(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
 
 @train.command()
 @_clip_options
-@_number("--epochs", 25, "Number of epochs.")
-@_number("--batch", 128, "Batch size, in sentences.")
+@options.number("--epochs", 25, "Number of epochs.")
+@options.number("--batch", 128, "Batch size, in sentences.")
 def caption(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
     """Train a captioner, which writes a sentence for a picture, on DATA.
 
@@ -226,8 +224,9 @@ def caption(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
     Writes captioner/ into FOLDER. Run the same command again to continue from the last checkpoint.
 
     \b
-    folioreel train caption flickr8k/ --out captioner
-    folioreel train caption clips/table.tsv --out captioner --epochs 10 --minutes 30
+    Examples:
+      folioreel train caption flickr8k/ --out captioner
+      folioreel train caption clips/table.tsv --out captioner --epochs 10 --minutes 30
     """
     with _training() as progress:
         from folioreel.train.clips import TrainCaptionConfig, train_caption
@@ -248,9 +247,10 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
     space; words that it knows already keep their vectors.
 
     \b
-    folioreel train vocabulary skip-thought glove.6B.300d.txt --out expanded
-    folioreel train vocabulary run/encoder GoogleNews-vectors-negative300.bin.gz --out expanded
-    folioreel train vocabulary student vectors.txt --limit 50000 --out expanded --json
+    Examples:
+      folioreel train vocabulary skip-thought glove.6B.300d.txt --out expanded
+      folioreel train vocabulary run/encoder GoogleNews-vectors-negative300.bin.gz --out expanded
+      folioreel train vocabulary student vectors.txt --limit 50000 --out expanded --json
     """
     from folioreel.models.derived_encoders import expand_vocabulary
     from folioreel.models.sentence_encoder import open_word_encoder
@@ -285,8 +285,9 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     paper's combine-skip.
 
     \b
-    folioreel train combine uni/encoder bi/encoder --out combined
-    folioreel train combine uni-skip bi-skip --out combined --json
+    Examples:
+      folioreel train combine uni/encoder bi/encoder --out combined
+      folioreel train combine uni-skip bi-skip --out combined --json
     """
     from folioreel.models.derived_encoders import combine_encoders
     from folioreel.models.sentence_encoder import open_word_encoder
