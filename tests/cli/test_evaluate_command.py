@@ -2,15 +2,18 @@
 
 import json
 import re
-import sys
-from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
 from made_encoders import made_model
+from made_pairs import write_dataset, write_pair
 
 from folioreel.cli import main
 from folioreel.config import AlignConfig
+from folioreel.evaluate import report, sentences
+from folioreel.evaluate.baselines import baseline_alignment
+from folioreel.evaluate.dataset import load_pair_film
+from folioreel.ingest.book import load_book
 from folioreel.models.presets import save_preset
 
 ROWS = [
@@ -29,79 +32,132 @@ def run(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-PAIRS = [{"pair": "a", "near": 1.0, "how": {"verbatim": {"near": 1.0}}}]
-
-
 @pytest.fixture
 def calls(monkeypatch):
     """What the functions behind the commands are called with."""
     seen = []
-    report, sentences = ModuleType("report"), ModuleType("sentences")
 
-    def evaluate_system(dataset, align, progress):
-        seen.append(("dataset", str(dataset), align.__self__.name))
-        return PAIRS
+    def align_pair(pair, *, preset, encoder, shots, pictures, progress):
+        seen.append((pair.name, preset, encoder, shots, pictures))
+        return baseline_alignment("tfidf", load_pair_film(pair), load_book(pair.book))
 
     def evaluate_sentences(sick, encoders, progress):
         seen.append(("sentences", str(sick), encoders and list(encoders)))
         return ROWS
 
-    report.evaluate_system = evaluate_system
-    report.table_rows = lambda rows: [{"pair": row["pair"], "near": row["near"]} for row in rows]
-    report.write_report = lambda rows, folder: seen.append(("report", rows, folder)) or []
-    sentences.evaluate_sentences = evaluate_sentences
-    monkeypatch.setitem(sys.modules, "folioreel.evaluate.report", report)
-    monkeypatch.setitem(sys.modules, "folioreel.evaluate.sentences", sentences)
+    monkeypatch.setattr(report, "align_pair", align_pair)
+    monkeypatch.setattr(sentences, "evaluate_sentences", evaluate_sentences)
     return seen
 
 
+@pytest.fixture
+def pairs(tmp_path, monkeypatch):
+    """A folder of two judged pairs, and folders with the names of commands, in the current one."""
+    monkeypatch.chdir(tmp_path)
+    write_dataset(tmp_path / "pairs")
+    for name in ("sentences", "DATASET", "dataset"):
+        write_pair(tmp_path / name, seed=3)
+    return tmp_path / "pairs"
+
+
+BOTH = ("ferry", "garden")
+
+
 @pytest.mark.parametrize(
-    ("arguments", "call"),
+    ("arguments", "names", "settings"),
     [
-        (["pairs"], ("dataset", "pairs", "default")),
-        (["pairs", "--preset", "paper"], ("dataset", "pairs", "paper")),
-        (["--preset", "paper", "pairs"], ("dataset", "pairs", "paper")),
-        (["--preset=paper", "--json", "pairs"], ("dataset", "pairs", "paper")),
-        (["--json", "sentences/"], ("dataset", "sentences", "default")),
-        (["./sentences"], ("dataset", "sentences", "default")),
-        (["DATASET"], ("dataset", "DATASET", "default")),
-        (["dataset"], ("dataset", "dataset", "default")),
-        (["sentences", "--sick", "s"], ("sentences", "s", None)),
-        (
-            ["sentences", "--encoder", "a", "--sick", "s", "--encoder", "b"],
-            ("sentences", "s", ["a", "b"]),
-        ),
+        (["pairs"], BOTH, ("default", None, True, True)),
+        (["pairs", "--preset", "paper"], BOTH, ("paper", None, True, True)),
+        (["--preset", "paper", "pairs"], BOTH, ("paper", None, True, True)),
+        (["--preset=paper", "--json", "pairs"], BOTH, ("paper", None, True, True)),
+        (["pairs", "--no-pictures"], BOTH, ("default", None, True, False)),
+        (["--no-shots", "pairs/ferry"], ["ferry"], ("default", None, False, True)),
+        (["pairs", "--encoder", "student"], BOTH, ("default", "student", True, True)),
+        (["--json", "sentences/"], ["sentences"], ("default", None, True, True)),
+        (["./sentences"], ["sentences"], ("default", None, True, True)),
+        (["DATASET"], ["DATASET"], ("default", None, True, True)),
+        (["dataset"], ["dataset"], ("default", None, True, True)),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_stands_first_decides(calls, arguments, call):
+def test_a_dataset_stands_first(calls, pairs, arguments, names, settings):
     result = run("evaluate", *arguments)
     assert result.exit_code == 0, result.output
-    assert calls == [call]
+    assert calls == [(name, *settings) for name in names]
 
 
-def test_pairs_as_a_table_and_as_json(calls):
-    assert run("evaluate", "pairs").stdout.split() == ["pair", "near", "a", "1.0"]
-    assert json.loads(run("evaluate", "pairs", "--json").stdout) == PAIRS
+@pytest.mark.parametrize(
+    ("arguments", "encoders"),
+    [
+        (["--sick", "s"], None),
+        (["--encoder", "a", "--sick", "s", "--encoder", "b"], ["a", "b"]),
+    ],
+)
+def test_a_command_stands_first(calls, pairs, arguments, encoders):
+    result = run("evaluate", "sentences", *arguments)
+    assert result.exit_code == 0, result.output
+    assert calls == [("sentences", "s", encoders)]
 
 
-def test_a_folder_for_the_report_is_checked_before_any_work(calls, tmp_path):
+def test_pairs_as_a_table_and_as_json(calls, pairs):
+    lines = run("evaluate", pairs).stdout.splitlines()
+    assert lines[0].split()[:4] == ["pair", "match", "none", "recall"]
+    assert [line.split()[0] for line in lines[1:4]] == ["ferry", "garden", "mean"]
+    assert lines[5] == "95 % intervals, by bootstrap over the judged lines:"
+    assert lines[7].startswith("mean ")
+    rows = json.loads(run("evaluate", pairs, "--json").stdout)
+    assert [row["pair"] for row in rows] == ["ferry", "garden", "mean"]
+
+
+def test_means_of_groups_and_gains_over_another_system(calls, pairs):
+    options = ("--group", "wet", "ferry", "--group", "both", "garden,ferry", "--compare", "uniform")
+    result = run("evaluate", pairs, *options)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:6]] == ["ferry", "garden", "wet", "both", "mean"]
+    assert [line.split()[0] for line in lines[9:12]] == ["wet", "both", "mean"]
+    assert lines[13] == "gain over uniform, with 95 % intervals:"
+    assert [line.split()[0] for line in lines[15:]] == ["wet", "both", "mean"]
+    found = json.loads(run("evaluate", pairs, *options, "--json").stdout)
+    assert found["compared_with"] == "uniform"
+    assert [row["gain"] for row in found["gains"]] == ["wet", "both", "mean"]
+    assert found["gains"][2]["near"][0] > 0
+    assert len(found["rows"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--group", "dry", "desert"), "no pair 'desert'; there are ferry, garden"),
+        (("--compare", "./nothing"), "nothing"),
+        (("--preset", "./nothing"), "nothing"),
+    ],
+)
+def test_wrong_names_are_refused_before_any_work(calls, pairs, options, says):
+    result = run("evaluate", pairs, *options)
+    assert result.exit_code == 1
+    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr)
+    assert says in result.stderr
+    assert calls == []
+
+
+def test_a_folder_for_the_report_is_checked_before_any_work(calls, pairs, tmp_path):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     for name in "abcd":
         (tmp_path / "full" / name).write_text("mine")
     (tmp_path / "empty").mkdir()
     for out, says in (("file", "is a file"), ("full", "already holds a, b, c and more")):
-        result = run("evaluate", "pairs", "--out", tmp_path / out)
+        result = run("evaluate", pairs, "--out", tmp_path / out)
         assert result.exit_code == 1
         assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr)
         assert says in result.stderr
         assert "--out" in result.stderr
     assert calls == []
     for out, more in (("empty", ()), ("new", ()), ("full", ("--force",))):
-        result = run("evaluate", "pairs", "--out", tmp_path / out, *more)
+        result = run("evaluate", pairs, "--out", tmp_path / out, *more)
         assert result.exit_code == 0, result.output
-        assert calls[-1] == ("report", PAIRS, tmp_path / out)
+        assert (tmp_path / out / "report.json").exists()
 
 
 FIGURES = {"match": 391, "none": 86}
@@ -119,17 +175,21 @@ def test_the_demo_with_a_report(tmp_path):
     from folioreel.apps.demo import demo_folder
 
     out = tmp_path / "report"
-    result = run("evaluate", demo_folder(), "--out", out)
+    result = run("evaluate", demo_folder(), "--no-pictures", "--out", out)
     assert result.exit_code == 0, result.output
-    head, row, *files = result.stdout.splitlines()
-    shown = dict(zip(head.split(), row.split(), strict=True))
+    head, row, *below = result.stdout.splitlines()
+    shown = dict(zip(head.split(), row.split(maxsplit=9), strict=True))
     assert {name: int(shown[name]) for name in FIGURES} == FIGURES
     assert {"recall", "near", "strict", "ap", "auroc", "ece"} <= set(shown)
+    assert shown["watched"] == "shots only"
+    title = below.index("judged silent shots:")
+    assert below[title + 2].split()[:3] == ["demo", "52", "8"]
+    files = below[title + 3 :]
     names = {"report.csv", "report.md", "reliability.png", "coverage.png", "report.json"}
     assert {path.name for path in out.iterdir()} == names
     assert {line.removeprefix("wrote ") for line in files} == {str(out / name) for name in names}
     before = (out / "report.json").read_bytes()
-    again = run("evaluate", demo_folder(), "--out", out)
+    again = run("evaluate", demo_folder(), "--no-shots", "--out", out)
     assert again.exit_code == 1
     assert "--force" in again.stderr
     assert (out / "report.json").read_bytes() == before
@@ -141,7 +201,7 @@ def test_another_encoder_for_the_meaning(semantic, tmp_path):
     made_model().save(tmp_path / "made")
     found = {}
     for encoder in ("student", tmp_path / "made"):
-        options = ("--preset", "meaning", "--encoder", encoder, "--json")
+        options = ("--preset", "meaning", "--encoder", encoder, "--no-shots", "--json")
         result = run("evaluate", demo_folder(), *options)
         assert result.exit_code == 0, result.output
         (row,) = json.loads(result.stdout)
@@ -152,8 +212,8 @@ def test_another_encoder_for_the_meaning(semantic, tmp_path):
     assert found["student"] > found[str(tmp_path / "made")]
 
 
-def test_an_encoder_that_is_not_there(semantic, calls):
-    result = run("evaluate", "pairs", "--preset", "meaning", "--encoder", "./nothing")
+def test_an_encoder_that_is_not_there(semantic, calls, pairs):
+    result = run("evaluate", pairs, "--preset", "meaning", "--encoder", "./nothing")
     assert result.exit_code == 1
     assert result.stderr == ("folioreel: nothing: no such folder; give one that holds an encoder\n")
     assert calls == []
@@ -202,7 +262,7 @@ def test_a_baseline_in_place_of_a_preset():
 
     rows = {}
     for name in ("uniform", "bm25", "encoder-monotone"):
-        result = run("evaluate", demo_folder(), "--baseline", name, "--json")
+        result = run("evaluate", demo_folder(), "--baseline", name, "--no-shots", "--json")
         assert result.exit_code == 0, result.output
         rows[name] = json.loads(result.stdout)[0]
         assert rows[name]["signature"] == {"baseline": name}

@@ -4,7 +4,14 @@ import pytest
 
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import find_pairs, load_pair
-from folioreel.evaluate.metrics import PlacedLink, judge_links, score_by_kind, score_links
+from folioreel.evaluate.metrics import (
+    PlacedLink,
+    ShotScores,
+    judge_links,
+    score_by_kind,
+    score_links,
+    score_shots,
+)
 
 BOOK = "\n\n".join(f"Paragraph {n} of the book tells of a ferry." for n in range(30)) + "\n"
 HEAD = "id\tverdict\thow\tline_from\tline_to\talternates\tnote"
@@ -208,3 +215,72 @@ def test_the_benchmark_can_be_read(shared):
             "reported",
         }
         assert len(pair.judgements) == 110
+
+
+def write_shots(folder, *rows, head="shot\tstart_s\tend_s\tverdict\tline_from\tline_to"):
+    (folder / "shots.tsv").write_text("\n".join([head, *rows]) + "\n")
+    return folder
+
+
+def test_judged_silent_shots(tmp_path):
+    folder = write_judged(tmp_path / "pair", ["0\tnone"])
+    assert load_pair(folder).shots == ()
+    write_shots(
+        folder,
+        "0\t0.0\t5.0\tnone\t-\t-",
+        "1\t5.0\t9.5\tmatch\t11\t13",
+        "2\t9.5\t0:00:20\t-\t-\t-",
+        "3\t20\t30\tmatch\t41\t41",
+    )
+    pair = load_pair(folder)
+    none, first, second = pair.shots
+    assert (none.verdict, none.passages, none.times_s) == ("none", (), (0.0, 5.0))
+    assert (first.line, first.passages, first.kind) == (1, ((11, 13),), "visual")
+    assert second.times_s == (20.0, 30.0)
+    links = [
+        PlacedLink(start_s=0, end_s=5, line=1, score=0.9),  # claims what is not in the book
+        PlacedLink(start_s=5, end_s=9, line=13, score=0.9),  # in the passage itself
+        PlacedLink(start_s=21, end_s=24, line=1, score=0.1, in_book=False),  # far away
+    ]
+    assert score_shots(pair, links) == ShotScores(
+        match=2, none=1, near=50.0, strict=50.0, claimed=50.0, false_claims=1
+    )
+    # A shot at whose time there is no link is missed, not taken from its neighbour.
+    assert score_shots(pair, links[:1]).near == 0.0
+    write_shots(folder, "0\t0\t5\tnone\t-\t-")
+    assert score_shots(load_pair(folder), links).near is None
+    assert score_links(pair, links).none == 1  # the lines are counted as before
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("0\t5\t0\tnone\t-\t-", "before its start"),
+        ("0\t0\t5\tmaybe\t-\t-", "unknown verdict 'maybe'"),
+        ("0\t0\t5\tmatch\t-\t-", "line '-'"),
+        ("0\t0\t5\tmatch\t1\t900", "lines 1 to 900"),
+    ],
+)
+def test_a_bad_shot_is_named(tmp_path, row, says):
+    folder = write_shots(write_judged(tmp_path / "pair", ["0\tnone"]), row)
+    with pytest.raises(InputError, match=says) as error:
+        load_pair(folder)
+    assert str(error.value).startswith(f"{folder / 'shots.tsv'}:2: ")
+
+
+def test_which_file_is_the_film(tmp_path):
+    folder = write_judged(tmp_path / "pair", ["0\tnone"])
+    assert (load_pair(folder).film.name, load_pair(folder).subtitles) == ("film.srt", None)
+    (folder / "film.mkv").touch()
+    assert (load_pair(folder).film.name, load_pair(folder).subtitles) == ("film.mkv", None)
+    (folder / "film.srt").touch()
+    assert load_pair(folder).subtitles == folder / "film.srt"
+    (folder / "film.json").touch()
+    assert (load_pair(folder).film.name, load_pair(folder).subtitles) == ("film.json", None)
+
+
+def test_the_demo_has_judged_shots():
+    from folioreel.apps.demo import demo_folder
+
+    shots = load_pair(demo_folder()).shots
+    assert [sum(s.verdict == v for s in shots) for v in ("match", "none")] == [52, 8]

@@ -135,3 +135,44 @@ def test_a_thousand_resamples_take_about_a_second(rng):
     start = time.perf_counter()
     figure_intervals([outcomes], resamples=1000)
     assert time.perf_counter() - start < 3.0
+
+
+def calibrated_outcomes(rng, lines, power=1.0):
+    """Links whose scores are true probabilities, or too high if `power` is above 1."""
+    scores = rng.beta(2, 0.7, lines)
+    right = rng.random(lines) < scores**power
+    return Outcomes(
+        verdicts=np.full(lines, "match"),
+        hows=np.full(lines, "-"),
+        kinds=np.full(lines, "dialogue"),
+        scores=scores,
+        distances=np.where(right, 0, 50),
+        recalled=right,
+    )
+
+
+def test_no_interval_leaves_the_range_of_its_figure(rng):
+    """Scores that are all sure and right: the error is near 0, and cannot be below it."""
+    for lines in (5, 30, 110):
+        for chance in (0.5, 0.999):
+            outcomes = calibrated_outcomes(rng, lines)
+            outcomes = replace(outcomes, scores=np.full(lines, chance))
+            for name, interval in figure_intervals([outcomes, outcomes]).items():
+                if interval is not None:
+                    highest = 1 if name in ("auroc", "ece") else 100
+                    assert 0 <= interval.low <= interval.value <= interval.high <= highest, name
+
+
+@pytest.mark.parametrize("power", [1.0, 1.5])
+def test_the_interval_of_the_error_holds_the_figure_of_other_samples(rng, power):
+    """It should contain the expected figure of a sample of that size 95 times of 100."""
+    samples = [calibrated_outcomes(rng, 110, power) for _ in range(150)]
+    expected = np.mean([calibrate(sample).ece for sample in samples])
+    found = [figure_intervals([sample], resamples=300)["ece"] for sample in samples]
+    assert 0.88 <= np.mean([one.low <= expected <= one.high for one in found]) <= 1
+
+
+def test_a_difference_of_errors_may_be_negative(rng):
+    honest, boastful = calibrated_outcomes(rng, 400), calibrated_outcomes(rng, 400, 3)
+    found = difference_intervals([boastful], [honest])["ece"]
+    assert found.low < found.value < found.high < 0

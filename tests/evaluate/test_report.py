@@ -2,16 +2,20 @@
 
 import csv
 import json
-from functools import partial
 
 import pytest
 
 from folioreel.errors import InputError
-from folioreel.evaluate.baselines import baseline_alignment
 from folioreel.evaluate.report import (
     COLUMNS,
+    compare_results,
     evaluate_dataset,
     evaluate_system,
+    gain_rows,
+    interval_rows,
+    make_rows,
+    make_system,
+    shot_rows,
     table_rows,
     write_report,
 )
@@ -45,8 +49,12 @@ def dataset(tmp_path):
     return tmp_path / "pairs"
 
 
+def baseline_rows(dataset, name, groups=None):
+    return make_rows(evaluate_system(dataset, make_system(name)), groups)
+
+
 def test_rows_of_a_baseline(dataset):
-    rows = evaluate_system(dataset, partial(baseline_alignment, "tfidf"))
+    rows = baseline_rows(dataset, "tfidf")
     assert [row["pair"] for row in rows] == ["one", "two", "mean"]
     one, two, mean = rows
     assert (one["match"], one["none"], two["match"], mean["match"]) == (14, 1, 9, 23)
@@ -60,6 +68,9 @@ def test_rows_of_a_baseline(dataset):
     assert mean["precision_at"]["100"] == 92.0
     assert one["intervals"]["near"] == [100.0, 100.0]
     assert one["signature"] == {"baseline": "tfidf"}
+    assert {row["watched"] for row in rows} == {"no"}
+    assert mean["pairs"] == ["one", "two"]
+    assert mean["pooled_ece"] == mean["calibration"]["ece"]
     json.dumps(rows, allow_nan=False)
 
 
@@ -73,7 +84,7 @@ def test_the_printed_table_is_flat(dataset):
 
 
 def test_a_report_becomes_a_folder(dataset, tmp_path):
-    rows = evaluate_system(dataset, partial(baseline_alignment, "uniform"))
+    rows = baseline_rows(dataset, "uniform")
     files = write_report(rows, tmp_path / "new" / "report")
     assert sorted(path.name for path in files) == sorted(
         path.name for path in (tmp_path / "new" / "report").iterdir()
@@ -95,8 +106,7 @@ def test_a_report_becomes_a_folder(dataset, tmp_path):
 
 
 def test_two_reports_are_the_same_to_the_byte(dataset, tmp_path):
-    rows = evaluate_system(dataset, partial(baseline_alignment, "bm25"))
-    again = evaluate_system(dataset, partial(baseline_alignment, "bm25"))
+    rows, again = baseline_rows(dataset, "bm25"), baseline_rows(dataset, "bm25")
     for first, second in zip(
         write_report(rows, tmp_path / "a"), write_report(again, tmp_path / "b"), strict=True
     ):
@@ -104,7 +114,77 @@ def test_two_reports_are_the_same_to_the_byte(dataset, tmp_path):
 
 
 def test_a_report_cannot_replace_a_file(dataset, tmp_path):
-    rows = evaluate_system(dataset / "one", partial(baseline_alignment, "uniform"))
+    rows = baseline_rows(dataset / "one", "uniform")
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(InputError, match="cannot be created"):
         write_report(rows, tmp_path / "taken")
+
+
+def test_groups_have_means_of_their_own(dataset):
+    write_pair(dataset / "three", 9)
+    rows = baseline_rows(dataset, "uniform", {"few": ["three", "two"], "alone": ["one"]})
+    assert [row["pair"] for row in rows] == ["one", "three", "two", "few", "alone", "mean"]
+    one, three, two, few, alone, mean = rows
+    assert few["near"] == pytest.approx((three["near"] + two["near"]) / 2, abs=0.01)
+    assert few["match"] == three["match"] + two["match"]
+    assert (alone["near"], alone["intervals"]["near"]) == (one["near"], one["intervals"]["near"])
+    assert mean["near"] == pytest.approx((one["near"] + two["near"] + three["near"]) / 3, abs=0.01)
+    shown = interval_rows(rows)
+    assert [row["mean"] for row in shown] == ["few", "alone", "mean"]
+    low, high = few["intervals"]["near"]
+    assert shown[0]["near"] == f"{few['near']:.1f} [{low:.1f}, {high:.1f}]"
+    assert shown[2]["pooled_ece"].startswith(f"{mean['pooled_ece']:.3f} [")
+    assert shown[2]["ece_by_chance"] == f"{mean['ece_by_chance']:.3f}"
+
+
+def test_a_single_pair_has_intervals_too(dataset):
+    (shown,) = interval_rows(baseline_rows(dataset / "one", "uniform"))
+    assert shown["pair"] == "one"
+    assert "[" in shown["near"]
+    assert shown["auroc"] == "0.500 [0.500, 0.500]"
+
+
+def test_two_systems_on_the_same_pairs(dataset):
+    good, bad = (evaluate_system(dataset, make_system(name)) for name in ("tfidf", "uniform"))
+    gains = compare_results(good, bad, {"first": ["one"]})
+    assert [row["gain"] for row in gains] == ["first", "mean"]
+    by_name = {row["pair"]: row for row in [*make_rows(good), *make_rows(bad)]}
+    value, low, high = gains[1]["near"]
+    assert value == pytest.approx(100 - by_name["mean"]["near"], abs=0.01)
+    assert 0 < low <= value <= high
+    assert gain_rows(gains)[1]["near"] == f"+{value:.1f} [+{low:.1f}, +{high:.1f}]"
+    (alone,) = compare_results(good[:1], good[:1])
+    assert (alone["gain"], alone["ap"]) == ("one", [0.0, 0.0, 0.0])
+    json.dumps(gains, allow_nan=False)
+
+
+def test_a_film_with_a_video_is_watched(tmp_path):
+    """One made film through every system: what was watched, and the links of the front door."""
+    from drawn_films import draw_film, shots_of
+
+    import folioreel
+    from folioreel.evaluate.dataset import load_pair
+    from folioreel.evaluate.report import align_pair
+
+    folder = tmp_path / "pair"
+    write_pair(folder, 0)
+    draw_film(folder / "film.mp4", shots_of((25, 25, 100, 100)))
+    (folder / "shots.tsv").write_text(
+        "start_s\tend_s\tverdict\tline_from\tline_to\n0\t1\tmatch\t1\t1\n1\t2\t-\t-\t-\n"
+    )
+    watched = align_pair(load_pair(folder))
+    assert watched.film.features is not None
+    door = folioreel.align(folder / "book.txt", folder / "film.mp4")
+    assert watched.links == door.links
+    found = {}
+    for name, options in (
+        ("default", {}),
+        ("default", {"pictures": False}),
+        ("default", {"shots": False}),
+        ("bm25", {}),
+        ("bm25", {"shots": False}),
+    ):
+        rows = make_rows(evaluate_system(folder, make_system(name, **options)))
+        found[name, *options] = rows[0]["watched"]
+        assert len(shot_rows(rows)) == (rows[0]["watched"] != "no")
+    assert list(found.values()) == ["yes", "shots only", "no", "shots only", "no"]

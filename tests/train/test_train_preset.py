@@ -16,6 +16,7 @@ from folioreel.config import STEPS
 from folioreel.errors import InputError, ModelFolderError
 from folioreel.evaluate.dataset import Pair, load_pair
 from folioreel.evaluate.judged_tables import Judgement, SpokenLine
+from folioreel.evaluate.report import make_rows
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.models.presets import load_preset
@@ -200,7 +201,7 @@ def test_each_pair_is_judged_by_what_the_others_taught(judged, monkeypatch):
         return fit_preset(others, config, *more)
 
     monkeypatch.setattr(module, "fit_preset", recording)
-    rows = leave_one_out(judged, FEW)
+    rows = make_rows(leave_one_out(judged, FEW))
     assert taught == [["garden"], ["ferry"]]
     assert [row["pair"] for row in rows] == ["ferry", "garden", "mean"]
     for row, others in zip(rows, (judged[1:], judged[:1]), strict=False):
@@ -219,7 +220,7 @@ def test_three_pairs_teach_in_twos(judged, tmp_path, monkeypatch):
         "fit_preset",
         lambda others, *_: taught.append([item.pair.name for item in others]) or START,
     )
-    rows = leave_one_out([*judged, third])
+    rows = make_rows(leave_one_out([*judged, third]))
     assert taught == [["garden", "third"], ["ferry", "third"], ["ferry", "garden"]]
     assert len(rows) == 4
 
@@ -234,7 +235,7 @@ def test_films_of_one_book_do_not_teach_each_other(judged, tmp_path, monkeypatch
         "fit_preset",
         lambda others, *_: taught.append([item.pair.name for item in others]) or START,
     )
-    rows = leave_one_out([*judged, remake])
+    rows = make_rows(leave_one_out([*judged, remake]))
     assert taught == [["garden"], ["ferry", "remake"], ["garden"]]
     assert [row["pair"] for row in rows] == ["ferry", "garden", "remake", "mean"]
     with pytest.raises(InputError, match="all pairs have the same book"):

@@ -1,4 +1,4 @@
-"""`evaluate`: judged film and book pairs, and the parts of the method each by itself."""
+"""`evaluate`: alignments of judged pairs, or one part of the method by itself."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from folioreel.errors import ConfigError, InputError
 from folioreel.files import check_output_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from folioreel.evaluate.report import PairResult
     from folioreel.progress import ProgressCallback
-    from folioreel.types import Alignment, Book, Film
+
+# As in evaluate/baselines.py, which is not imported here: `--help` should not wait for NumPy.
+_BASELINES = (
+    "uniform",
+    *("tfidf", "tfidf-monotone", "bm25", "bm25-monotone", "encoder", "encoder-monotone"),
+)
 
 
 class _DatasetOrCommand(options.CommandGroup):
-    """A group whose first argument may be a folder: what names no command is a dataset."""
+    """A group whose first argument may be a folder: whatever is not a command is a dataset."""
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named, or else the one for datasets with all that was given."""
+        """The named command, or else the one for datasets, with all arguments."""
         if arguments[0] in self.commands:
             return super().resolve_command(context, arguments)
         return "", evaluate_pairs, arguments
@@ -40,7 +44,7 @@ class _DatasetOrCommand(options.CommandGroup):
 
 
 class _NamelessContext(click.Context):
-    """Speaks of `folioreel evaluate`, without a blank where the command's name would be."""
+    """Usage lines say `folioreel evaluate`, without a blank for the missing command name."""
 
     @property
     def command_path(self) -> str:
@@ -48,32 +52,27 @@ class _NamelessContext(click.Context):
         return super().command_path.rstrip()
 
 
-class _PairsCommand(click.Command):
-    """The command that is meant when none is named."""
-
-    context_class = _NamelessContext
-
-
-@click.command("DATASET", cls=_PairsCommand)
+@click.command("DATASET")
 @click.argument("dataset", type=options.FILE)
-@options.preset
-@options.preset_encoder
+@options.method
 @click.option(
-    "--leave-one-out",
-    is_flag=True,
-    help="Judge each pair by a preset that all the others teach.",
+    "--leave-one-out", is_flag=True, help="Score each pair with a preset trained on the others."
 )
 @click.option(
-    "--baseline",
-    type=click.Choice(
-        [
-            "uniform",
-            *("tfidf", "tfidf-monotone", "bm25", "bm25-monotone", "encoder", "encoder-monotone"),
-        ]
-    ),
-    help="Judge a simple system in place of a preset.",
+    "--baseline", type=click.Choice(_BASELINES), help="Score a baseline instead of a preset."
 )
-@options.out("Folder for the report: tables, plots and all figures.")
+@click.option(
+    "--compare", metavar="NAME", help="Also show the gain over another preset or baseline."
+)
+@click.option(
+    "--group",
+    "groups",
+    metavar="NAME PAIR,PAIR,…",
+    type=(str, str),
+    multiple=True,
+    help="Also show the mean over these pairs; may be repeated.",
+)
+@options.out("Folder for tables, plots and all the figures.")
 @options.force
 @options.json
 @click.pass_context
@@ -82,90 +81,101 @@ def evaluate_pairs(
     dataset: Path,
     preset: str,
     encoder: str | None,
+    shots: bool,
+    pictures: bool,
     leave_one_out: bool,
     baseline: str | None,
+    compare: str | None,
+    groups: tuple[tuple[str, str], ...],
     out: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
     """Align each judged pair in DATASET (a folder of folders) and score it.
 
-    A folder that is called as a command is written with its path: ./sentences.
+    A dataset with the name of a command needs its path: ./sentences.
 
     \b
-    folioreel evaluate pairs/
-    folioreel evaluate pairs/ --encoder minilm --out report
-    folioreel evaluate pairs/ --leave-one-out
-    folioreel evaluate pairs/ --baseline bm25-monotone
-    folioreel evaluate pairs/old-scrooge --json
+    Examples:
+      folioreel evaluate pairs/
+      folioreel evaluate pairs/ --encoder minilm --out report
+      folioreel evaluate pairs/ --leave-one-out --group close old-scrooge,the-devil
+      folioreel evaluate pairs/ --compare bm25-monotone
+      folioreel evaluate pairs/old-scrooge --json
     """
-    from folioreel.evaluate.report import evaluate_system, table_rows, write_report
+    from folioreel.evaluate import report
 
-    align: Callable[[Film, Book], Alignment]
-    if leave_one_out:
-        _check_learnable(dataset, context)
-    elif baseline is None:
-        from folioreel.alignment.aligner import Aligner
-
-        align = Aligner.load(preset, encoder).align
-    else:
-        _check_baseline(baseline, context)
-        align = _baseline(baseline, encoder)
+    _check_options(context, leave_one_out, baseline)
+    members = {name: pairs.split(",") for name, pairs in groups}
+    if members or leave_one_out:
+        _check_pairs(dataset, members)
+    system = report.make_system(baseline or preset, encoder, shots=shots, pictures=pictures)
+    other = report.make_system(compare, shots=shots, pictures=pictures) if compare else None
     if out is not None:
         check_output_folder(out, force=force)
     with output.ProgressBars() as progress:
         if leave_one_out:
-            rows = _leave_one_out(dataset, progress)
+            results = _leave_one_out(dataset, shots, pictures, progress)
         else:
-            rows = evaluate_system(dataset, align, progress)
-    files = write_report(rows, out) if out is not None else []
+            results = report.evaluate_system(dataset, system, progress)
+        others = report.evaluate_system(dataset, other, progress) if other else []
+    rows = report.make_rows(results, members)
+    gains = report.compare_results(results, others, members) if others else []
+    files = report.write_report(rows, out) if out is not None else []
     if as_json:
-        output.show_json(rows)
+        output.show_json(
+            {"rows": rows, "compared_with": compare, "gains": gains} if gains else rows
+        )
         return
-    output.show_table(table_rows(rows))
+    output.show_table(report.table_rows(rows))
+    _show_below("95 % intervals, by bootstrap over the judged lines:", report.interval_rows(rows))
+    _show_below("judged silent shots:", report.shot_rows(rows))
+    _show_below(f"gain over {compare}, with 95 % intervals:", report.gain_rows(gains))
     for path in files:
         output.show_line(f"wrote {path}")
 
 
-def _check_learnable(dataset: Path, context: click.Context) -> None:
-    """Refuse what cannot be learned pair by pair, before any work is done."""
-    from folioreel.evaluate.dataset import find_pairs
-
-    for name in ("preset", "encoder", "baseline"):
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise ConfigError(
-                f"--leave-one-out learns a preset for each pair, so that --{name} would change "
-                "nothing; leave one of the two out"
-            )
-    if len(find_pairs(dataset)) < 2:
-        raise InputError(
-            "holds a single pair; --leave-one-out needs two or more, as each is judged by what "
-            "the others teach",
-            dataset,
-        )
+evaluate_pairs.context_class = _NamelessContext
 
 
-def _check_baseline(name: str, context: click.Context) -> None:
-    """Refuse options that a baseline has no use for."""
-    useless = ("preset",) if name.startswith("encoder") else ("preset", "encoder")
-    for option in useless:
-        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
-            raise ConfigError(f"--baseline {name} has no use for --{option}; leave one of them out")
+def _show_below(title: str, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        output.show_line(f"\n{title}")
+        output.show_table(rows)
 
 
-def _baseline(name: str, encoder: str | None) -> Callable[[Film, Book], Alignment]:
-    """What aligns by a baseline; those of `encoder` take the student unless another is named."""
-    from folioreel.evaluate.baselines import baseline_alignment
-    from folioreel.models.sentence_encoder import load_encoder
-
-    loaded = load_encoder(encoder or "student") if name.startswith("encoder") else None
-    return lambda film, book: baseline_alignment(name, film, book, loaded)
-
-
-def _leave_one_out(dataset: Path, progress: ProgressCallback) -> list[dict[str, Any]]:
+def _leave_one_out(
+    dataset: Path, shots: bool, pictures: bool, progress: ProgressCallback
+) -> list[PairResult]:
     from folioreel.train.positions import leave_one_out, read_judged
 
-    return leave_one_out(read_judged(dataset, progress=progress), progress=progress)
+    judged = read_judged(dataset, progress=progress, shots=shots)
+    return leave_one_out(judged, shots=shots, pictures=pictures, progress=progress)
+
+
+def _check_options(context: click.Context, leave_one_out: bool, baseline: str | None) -> None:
+    """Refuse options that would be ignored."""
+    option, unused = "--leave-one-out", {"preset", "encoder", "baseline"}
+    if not leave_one_out:
+        option, unused = f"--baseline {baseline}", {"preset", "encoder"} if baseline else set()
+        unused -= {"encoder"} if str(baseline).startswith("encoder") else set()
+    for name in sorted(unused):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise ConfigError(f"{option} does not use --{name}; leave one of them out")
+
+
+def _check_pairs(dataset: Path, groups: dict[str, list[str]]) -> None:
+    """Refuse groups of pairs that do not exist, and means over a single pair."""
+    from folioreel.evaluate.dataset import find_pairs
+
+    pairs = [folder.resolve().name for folder in find_pairs(dataset)]
+    if len(pairs) < 2:
+        raise InputError(
+            "holds a single pair; --leave-one-out and --group need two or more", dataset
+        )
+    for name in (pair for group in groups.values() for pair in group):
+        if name not in pairs:
+            raise ConfigError(f"--group: there is no pair {name!r}; there are {', '.join(pairs)}")
 
 
 @click.group(
@@ -175,16 +185,17 @@ def _leave_one_out(dataset: Path, progress: ProgressCallback) -> list[dict[str, 
     context_settings={"ignore_unknown_options": True},
 )
 def evaluate() -> None:
-    """Score alignments against judged pairs, or one part of the method by itself.
+    """Score alignments of judged pairs, or one part of the method by itself.
 
-    With DATASET (a folder of folders): align each judged pair in it and score the links. With a
-    COMMAND: score that part.
+    With DATASET (a folder of folders), align each judged pair in it and score the links; a film
+    with a video is watched. With a COMMAND, score that part.
 
     \b
-    folioreel evaluate pairs/
-    folioreel evaluate pairs/old-scrooge --preset paper --json
-    folioreel evaluate sentences --sick sick/
-    folioreel evaluate visual --flickr8k flickr8k/
+    Examples:
+      folioreel evaluate pairs/
+      folioreel evaluate pairs/old-scrooge --preset paper --json
+      folioreel evaluate sentences --sick sick/
+      folioreel evaluate visual --flickr8k flickr8k/
     """
 
 
@@ -195,15 +206,16 @@ def evaluate() -> None:
     "encoders",
     metavar="NAME",
     multiple=True,
-    help="A sentence encoder to judge, by name or folder; may be given again. All if none is.",
+    help="Sentence encoder, by name or folder; may be repeated (default: all).",
 )
 @options.json
 def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> None:
-    """Score sentence encoders against people's judgements (SICK).
+    """Score sentence encoders on SICK: relatedness of sentence pairs as people judged it.
 
     \b
-    folioreel evaluate sentences --sick sick/
-    folioreel evaluate sentences --sick sick/ --encoder skip-thought --json
+    Examples:
+      folioreel evaluate sentences --sick sick/
+      folioreel evaluate sentences --sick sick/ --encoder skip-thought --json
     """
     from folioreel.evaluate.sentences import evaluate_sentences as score_encoders
 
@@ -221,50 +233,35 @@ def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> 
     "embeddings",
     metavar="NAME",
     multiple=True,
-    help="An embedding by name or folder; of several the scores are added up. visual and scene"
-    " if none is given.",
+    help="Embedding, by name or folder; may be repeated to add up scores (default: visual, scene).",
 )
 @click.option(
     "--captioner",
     metavar="NAME",
     default="captioner",
     show_default=True,
-    help="A captioner by name or folder.",
+    help="Captioner, by name or folder.",
 )
 @options.json
 def evaluate_visual(
     flickr8k: Path, embeddings: tuple[str, ...], captioner: str, as_json: bool
 ) -> None:
-    """Score embeddings of pictures and sentences, and a captioner, on Flickr8k's test pictures.
+    """Score image-sentence embeddings and a captioner on the test pictures of Flickr8k.
 
     \b
-    folioreel evaluate visual --flickr8k flickr8k/
-    folioreel evaluate visual --flickr8k flickr8k/ --embedding visual --json
+    Examples:
+      folioreel evaluate visual --flickr8k flickr8k/
+      folioreel evaluate visual --flickr8k flickr8k/ --embedding visual --json
     """
-    from folioreel.evaluate.visual import EMBEDDINGS
-    from folioreel.evaluate.visual import evaluate_visual as score_models
+    from folioreel.evaluate import visual
 
     with output.ProgressBars() as progress:
-        found = score_models(flickr8k, embeddings or EMBEDDINGS, captioner, progress)
+        found = visual.evaluate_visual(
+            flickr8k, embeddings or visual.EMBEDDINGS, captioner, progress
+        )
     if as_json:
         output.show_json(found)
-    else:
-        _show_visual(found, captioner)
-
-
-def _show_visual(found: dict[str, Any], captioner: str) -> None:
-    from folioreel.evaluate.visual import PUBLISHED, PUBLISHED_BLEU1
-
-    rows: dict[str, Any] = dict(found["each"])
-    if len(rows) > 1:
-        rows[" + ".join(rows)] = found
-    for way in ("image_to_sentence", "sentence_to_image"):
-        output.show_line(f"{way.replace('_', ' ')}, {found['pictures']:,} pictures")
-        columns = dict.fromkeys(found[way])
-        output.show_table(
-            [{"embedding": n, **columns, **row[way]} for n, row in (rows | PUBLISHED).items()]
-        )
-        output.show_line("")
-    columns = dict.fromkeys(found["captions"])
-    published = {"captioner": "Show and Tell (published)", **columns, "bleu1": PUBLISHED_BLEU1}
-    output.show_table([{"captioner": captioner, **found["captions"]}, published])
+        return
+    for title, rows in visual.tables(found, captioner).items():
+        output.show_line(title)
+        output.show_table(rows)

@@ -1,18 +1,22 @@
-"""How sure the figures are: 95 % intervals by bootstrap over judged lines.
+"""How certain the figures are: 95 % intervals by bootstrap over judged lines.
 
-A resample draws as many judged lines as there are, with replacement, so that each line gets a
-whole-numbered weight; every figure is then computed from the weights, for all resamples at once.
-Two systems are compared on the same resamples: what is hard for both cancels out. For a mean over
-pairs each pair is resampled by itself.
+A resample draws as many judged lines as there are, with replacement, so each line gets a whole
+number as its weight; every figure is then computed from the weights, for all resamples at once.
+Two systems are compared on the same resamples (paired bootstrap): lines that are hard for both
+cancel out. For a mean over pairs, each pair is resampled by itself.
 
-The interval runs from the 2.5th to the 97.5th percentile. The calibration error alone is moved so
-that its resamples centre on the figure: it can but grow by chance, and resampling adds chance.
+The interval runs from the 2.5th to the 97.5th percentile. The calibration error needs more care: it
+is an absolute value, so noise makes it larger, and resampling adds noise. Its resamples are shifted
+to centre on the figure, and the interval is cut at 0 and 1, outside of which no error can lie. In
+simulations with 50 to 1,500 lines, such intervals contain the expected figure of a new sample of
+that size in 93 to 98 % of cases; plain percentiles in 67 to 97 %, the basic bootstrap in 61 to
+97 %. None of them is an interval of the error with the noise removed: compare `by_chance`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +24,11 @@ from numpy.typing import NDArray
 from folioreel.evaluate.calibration import CALIBRATION_BINS, equal_mass_bins
 from folioreel.evaluate.metrics import UNLINKED, Outcomes
 
-RESAMPLES = 1000
+RESAMPLES = 1000  # the ends of an interval then vary with the seed by some 2 % of its width
 FIGURES = ("recall", "near", "strict", "ap", "auroc", "ece")
 
 Figures = dict[str, NDArray[np.float64]]
-"""Each figure for each resample: (R,); NaN where it has no value."""
+"""Each figure for each resample: (R,); NaN if it is undefined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +39,23 @@ class Interval:
     low: float
     high: float
 
+    def show(self, digits: int, *, signed: bool = False) -> str:
+        """`90.6 [88.3, 92.8]`."""
+        sign = "+" if signed else ""
+        value, low, high = (f"{x:{sign}.{digits}f}" for x in (self.value, self.low, self.high))
+        return f"{value} [{low}, {high}]"
+
 
 def figure_intervals(
     pairs: Sequence[Outcomes], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Interval | None]:
-    """Each figure's mean over pairs (or its value for one) with its interval; None: no value."""
+    """Each figure's mean over pairs (its value for a single one); None if it is undefined."""
     values, resampled = _mean_figures(pairs, resamples, seed)
-    return {name: _interval(name, values[name], resampled[name]) for name in FIGURES}
+    found = {name: _interval(name, values[name], resampled[name]) for name in FIGURES}
+    error = found["ece"]
+    if error is not None:
+        found["ece"] = replace(error, low=max(0.0, error.low), high=min(1.0, error.high))
+    return found
 
 
 def difference_intervals(
@@ -51,7 +65,7 @@ def difference_intervals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, Interval | None]:
-    """By how much the second system's figures exceed the first's, on the same judged pairs.
+    """The second system's figures minus the first's, on the same judged pairs.
 
     Raises:
         ValueError: The two were not judged on the same lines.
@@ -72,7 +86,7 @@ def difference_intervals(
 
 
 def weighted_figures(outcomes: Outcomes, weights: NDArray[np.int64]) -> Figures:
-    """The figures where line n counts `weights[r, n]` times; `weights` is (R, N)."""
+    """The figures if line n counts `weights[r, n]` times; `weights` is (R, N)."""
     match = outcomes.verdicts == "match"
     matches = weights[:, match].sum(axis=1)  # (R,)
     figures = {
@@ -106,7 +120,7 @@ def _mean_figures(
 
 
 def _mean(figures: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The mean over pairs of those that have a value: (R,)."""
+    """The mean over the pairs for which the figure is defined: (R,)."""
     stacked = np.stack(figures)
     known = ~np.isnan(stacked)
     counts = known.sum(axis=0)
@@ -163,7 +177,7 @@ def _aurocs(outcomes: Outcomes, weights: NDArray[np.int64]) -> NDArray[np.float6
 
 
 def _calibration_errors(outcomes: Outcomes, weights: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The calibration error over the bins of the lines as they are."""
+    """The calibration error over the bins of the original sample."""
     kept = outcomes.stated
     scores = outcomes.scores[kept]
     if not len(scores):

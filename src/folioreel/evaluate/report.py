@@ -1,16 +1,18 @@
-"""Aligning and scoring every judged pair of a dataset (paper, section 5.1).
+"""Aligning and scoring every judged pair of a dataset, and the report (paper, section 5.1).
 
-A row holds a pair's figures, and below keys of their own what does not fit a table:
+A row of the report holds the figures of one pair, or their means over several pairs, and these:
 
+watched       `yes`, `shots only` (the film was cut into shots, but nobody looked at them) or `no`
 how           recall, near and strict of verbatim, paraphrased and reported matches
-kind          the same for matches in dialogue, picture and sound
+kind          the same for matches in dialogue, pictures and sound
+shots         the figures of judged silent shots, if the pair has any (metrics.ShotScores)
 calibration   the calibration error and its bins
 precision_at  precision at some coverages, in percent; `coverage_curve` has more of them
 intervals     the 95 % interval of each figure
-signature     the settings that gave the alignment
+signature     the settings that produced the alignment
 
-In the row of the mean they are those of all pairs' lines together, but for the intervals, which
-are of the mean figures.
+In the row of a mean, `how`, `kind`, `calibration` and the precisions are those of all its pairs'
+lines pooled; `intervals` are of the mean figures, and of the pooled calibration error.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from folioreel import __version__
-from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.aligner import Aligner, align
+from folioreel.config import AlignConfig
+from folioreel.evaluate.baselines import BASELINES, baseline_alignment
 from folioreel.evaluate.calibration import (
     Calibration,
     CalibrationBin,
@@ -33,95 +37,219 @@ from folioreel.evaluate.calibration import (
     write_precision_coverage,
     write_reliability,
 )
-from folioreel.evaluate.dataset import find_pairs, load_pair, load_pair_film
-from folioreel.evaluate.intervals import figure_intervals
+from folioreel.evaluate.dataset import (
+    FILM_JSON,
+    Pair,
+    find_pairs,
+    load_pair,
+    load_pair_film,
+    read_film_json,
+)
+from folioreel.evaluate.intervals import Interval, difference_intervals, figure_intervals
 from folioreel.evaluate.metrics import (
     Outcomes,
+    ShotScores,
     join_outcomes,
     judge_links,
     placed_links,
     score_by_how,
     score_by_kind,
     score_outcomes,
+    score_shots,
 )
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
-from folioreel.models.frame_features import FrameFeatures
+from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.types import Alignment, Book, Film
+from folioreel.types import Alignment
 
-COLUMNS = ("pair", "match", "none", "recall", "near", "strict", "ap", "auroc", "ece")
+COLUMNS = ("pair", "match", "none", "recall", "near", "strict", "ap", "auroc", "ece", "watched")
 """What the printed table shows."""
 
 MEAN = "mean"
-_FIGURES = COLUMNS[3:]
-_FRACTIONS = ("auroc", "ece")
+_FIGURES = COLUMNS[3:-1]
+_COUNTS = ("match", "none", "false_claims")
+_FRACTIONS = ("auroc", "ece", "ece_by_chance", "pooled_ece", "pooled_by_chance")
 _CURVE = tuple(range(5, 101, 5))
 
 Row = dict[str, Any]
+Groups = Mapping[str, Sequence[str]]
+"""The name of a group of pairs → the names of the pairs."""
+System = Callable[[Pair, ProgressCallback], Alignment]
+"""Whatever aligns the film of a judged pair with its book."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairResult:
+    """How the judgements of one pair turned out: all figures are computed from this."""
+
+    pair: str
+    outcomes: Outcomes
+    shots: ShotScores | None
+    """None if nobody judged the pair's silent shots, or the film was not cut into shots."""
+    watched: str
+    signature: dict[str, Any]
+
+
+def align_pair(
+    pair: Pair,
+    *,
+    preset: AlignConfig | str | Path = "default",
+    encoder: SentenceEncoder | str | None = None,
+    shots: bool = True,
+    pictures: bool = True,
+    progress: ProgressCallback = ignore_progress,
+) -> Alignment:
+    """Align a judged pair as `folioreel.align` does; if it has a video, it is watched."""
+    return align(
+        pair.book,
+        read_film_json(pair.film) if pair.film_name == FILM_JSON else pair.film,
+        preset=preset,
+        encoder=encoder,
+        subtitles=pair.subtitles,
+        shots=shots,
+        pictures=pictures,
+        progress=progress,
+    )
+
+
+def make_system(
+    name: str = "default",
+    encoder: str | None = None,
+    *,
+    shots: bool = True,
+    pictures: bool = True,
+) -> System:
+    """A preset or a baseline by name, with the options of `folioreel.align`.
+
+    Raises:
+        ConfigError: There is no such preset or encoder: refused here, before any pair is read.
+    """
+    if name not in BASELINES:
+        Aligner.load(name)
+        if encoder is not None:
+            load_encoder(encoder)
+        return lambda pair, progress: align_pair(
+            pair, preset=name, encoder=encoder, shots=shots, pictures=pictures, progress=progress
+        )
+    loaded = load_encoder(encoder or "student") if name.startswith("encoder") else None
+
+    def align_baseline(pair: Pair, progress: ProgressCallback) -> Alignment:
+        # A baseline links silent shots, too, but has no use for what they show.
+        film = load_pair_film(pair, progress, shots=shots)
+        return baseline_alignment(name, film, load_book(pair.book), loaded)
+
+    return align_baseline
 
 
 def evaluate_dataset(
     folder: Path, preset: str = "default", progress: ProgressCallback = ignore_progress
 ) -> list[Row]:
-    """A row for each pair, and one for their mean where there are several."""
-    aligner = Aligner.load(preset)
-    return evaluate_system(folder, aligner.align, progress, aligner.frame_features())
+    """The rows of a preset on the judged pairs of a folder."""
+    return make_rows(evaluate_system(folder, make_system(preset), progress))
 
 
 def evaluate_system(
-    folder: Path,
-    align: Callable[[Film, Book], Alignment],
-    progress: ProgressCallback = ignore_progress,
-    encoder: FrameFeatures | None = None,
-) -> list[Row]:
-    """The same for whatever aligns a film with a book, such as a baseline.
-
-    Args:
-        folder: The dataset.
-        align: Aligns a film with a book.
-        progress: Told of the pairs that are done.
-        encoder: What looks at films with a video first.
-    """
+    folder: Path, system: System, progress: ProgressCallback = ignore_progress
+) -> list[PairResult]:
+    """Align every judged pair of a dataset, and judge the links."""
     folders = find_pairs(folder)
-    names, judged, signatures = [], [], []
+    results = []
     for done, path in enumerate(folders):
         progress(Progress(stage="evaluating", done=done, total=len(folders)))
         pair = load_pair(path)
-        alignment = align(load_pair_film(pair, encoder=encoder), load_book(pair.book))
-        names.append(pair.name)
-        judged.append(judge_links(pair, placed_links(alignment)))
-        signatures.append(alignment.signature)
-    return rows_of(names, judged, signatures)
+        results.append(judge_alignment(pair, system(pair, progress)))
+    return results
 
 
-def rows_of(
-    names: Sequence[str], judged: Sequence[Outcomes], signatures: Sequence[dict[str, Any]]
-) -> list[Row]:
-    """The rows of pairs whose lines were judged, and one for their mean."""
-    rows: list[Row] = [
+def judge_alignment(pair: Pair, alignment: Alignment) -> PairResult:
+    """Judge the links of one pair's alignment."""
+    links, film = placed_links(alignment), alignment.film
+    watched = "yes" if film.features is not None else "shots only" if film.shots else "no"
+    return PairResult(
+        pair=pair.name,
+        outcomes=judge_links(pair, links),
+        shots=score_shots(pair, links) if film.shots else None,
+        watched=watched,
+        signature=alignment.signature,
+    )
+
+
+def make_rows(results: Sequence[PairResult], groups: Groups | None = None) -> list[Row]:
+    """A row for each pair; with several pairs also one for each group's mean and the mean."""
+    rows = [
         {
-            "pair": name,
-            **_figures(outcomes),
-            **_details(outcomes, [outcomes]),
-            "signature": signature,
+            "pair": result.pair,
+            **_figures(result.outcomes),
+            "watched": result.watched,
+            "shots": None if result.shots is None else asdict(result.shots),
+            **_details(result.outcomes, [result.outcomes]),
+            "signature": result.signature,
         }
-        for name, outcomes, signature in zip(names, judged, signatures, strict=True)
+        for result in results
     ]
-    if len(rows) > 1:
-        rows.append({**_mean(rows), **_details(join_outcomes(judged), judged)})
+    for name, members in _members(results, groups).items():
+        chosen = [row for row in rows if row["pair"] in members]
+        outcomes = [result.outcomes for result in results if result.pair in members]
+        rows.append(_mean_row(name, chosen, outcomes))
     return rows
 
 
+def compare_results(
+    results: Sequence[PairResult], others: Sequence[PairResult], groups: Groups | None = None
+) -> list[Row]:
+    """What a system gains over another on the same pairs, with paired 95 % intervals."""
+    found = []
+    for name, members in (
+        _members(results, groups) or {results[0].pair: [results[0].pair]}
+    ).items():
+        ours, theirs = (
+            [result.outcomes for result in side if result.pair in members]
+            for side in (results, others)
+        )
+        gains = difference_intervals(theirs, ours)
+        found.append({"gain": name, **{figure: _plain(gains[figure]) for figure in _FIGURES}})
+    return found
+
+
 def table_rows(rows: Sequence[Row]) -> list[Row]:
-    """The rows without what is nested in them, to be printed as a table."""
+    """The columns of the printed table."""
     return [{column: row[column] for column in COLUMNS} for row in rows]
 
 
-def write_report(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write a report into a folder: tables, pictures and all the figures; returns the files.
+def interval_rows(rows: Sequence[Row]) -> list[Row]:
+    """The means (a single pair's own figures) with their 95 % intervals, for printing."""
+    means = [row for row in rows if "pairs" in row]
+    columns = [*_FIGURES, *(["ece_by_chance", "pooled_ece", "pooled_by_chance"] if means else [])]
+    return [
+        {"mean" if means else "pair": row["pair"]}
+        | {c: _with_interval(c, row.get(c), row["intervals"].get(c)) for c in columns}
+        for row in means or rows
+    ]
 
-    Each file is written whole or not at all; `report.json` is the last: where it is, all are.
+
+def shot_rows(rows: Sequence[Row]) -> list[Row]:
+    """The figures of judged silent shots, for printing; empty if there are none."""
+    return [{"silent shots of": row["pair"], **row["shots"]} for row in rows if row["shots"]]
+
+
+def gain_rows(gains: Sequence[Row]) -> list[Row]:
+    """The result of `compare_results`, for printing."""
+    return [
+        {
+            name: value
+            if isinstance(value, str)
+            else _with_interval(name, value and value[0], value and value[1:], signed=True)
+            for name, value in row.items()
+        }
+        for row in gains
+    ]
+
+
+def write_report(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write tables, plots and all the figures into a folder; returns the files.
+
+    `report.json` is written last: if it exists, the report is complete.
     """
     make_folder(folder)
     last = rows[-1]
@@ -150,6 +278,13 @@ def write_report(rows: Sequence[Row], folder: Path) -> list[Path]:
     return files
 
 
+def _members(results: Sequence[PairResult], groups: Groups | None) -> dict[str, Sequence[str]]:
+    """The pairs of each mean: the groups, then all; none for a single pair."""
+    if len(results) < 2:
+        return {}
+    return {**(groups or {}), MEAN: [result.pair for result in results]}
+
+
 def _figures(outcomes: Outcomes) -> Row:
     error = calibrate(outcomes).ece
     return {
@@ -159,8 +294,7 @@ def _figures(outcomes: Outcomes) -> Row:
 
 
 def _details(outcomes: Outcomes, pairs: Sequence[Outcomes]) -> Row:
-    """What is nested in a row, as JSON would read it back: lists, and strings for keys."""
-    intervals = figure_intervals(pairs)
+    """The nested part of a row, as JSON would read it back: lists, and strings for keys."""
     calibration = asdict(calibrate(outcomes))
     return {
         "how": {how: asdict(scores) for how, scores in score_by_how(outcomes).items()},
@@ -170,21 +304,42 @@ def _details(outcomes: Outcomes, pairs: Sequence[Outcomes]) -> Row:
         "coverage_curve": {str(c): p for c, p in precision_at(outcomes, _CURVE).items()},
         "intervals": {
             name: None if interval is None else [interval.low, interval.high]
-            for name, interval in intervals.items()
+            for name, interval in figure_intervals(pairs).items()
         },
     }
 
 
-def _mean(rows: Sequence[Row]) -> Row:
-    mean: Row = {
-        "pair": MEAN,
-        "match": sum(row["match"] for row in rows),
-        "none": sum(row["none"] for row in rows),
+def _mean_row(name: str, rows: Sequence[Row], outcomes: Sequence[Outcomes]) -> Row:
+    pooled = join_outcomes(outcomes)
+    details = _details(pooled, outcomes)
+    pooled_error = figure_intervals([pooled])["ece"]
+    details["intervals"]["pooled_ece"] = pooled_error and [pooled_error.low, pooled_error.high]
+    shots = [row["shots"] for row in rows if row["shots"]]
+    watched = {row["watched"] for row in rows}
+    by_chance = [{"ece_by_chance": row["calibration"]["by_chance"]} for row in rows]
+    return {
+        "pair": name,
+        **_mean([{figure: row[figure] for figure in COLUMNS[1:-1]} for row in rows]),
+        "watched": watched.pop() if len(watched) == 1 else "some",
+        "pairs": [row["pair"] for row in rows],
+        "shots": _mean(shots) if shots else None,
+        **_mean(by_chance),
+        "pooled_ece": details["calibration"]["ece"],
+        "pooled_by_chance": details["calibration"]["by_chance"],
+        **details,
     }
-    for figure in _FIGURES:
-        values = [row[figure] for row in rows if row[figure] is not None]
-        digits = 3 if figure in _FRACTIONS else 2
-        mean[figure] = round(sum(values) / len(values), digits) if values else None
+
+
+def _mean(rows: Sequence[Row]) -> Row:
+    """Sums of counts, and means of the other numbers over the rows that have them."""
+    mean: Row = {}
+    for name in rows[0]:
+        values = [row[name] for row in rows if row[name] is not None]
+        if name in _COUNTS:
+            mean[name] = sum(values)
+        else:
+            digits = 3 if name in _FRACTIONS else 2
+            mean[name] = round(sum(values) / len(values), digits) if values else None
     return mean
 
 
@@ -211,21 +366,27 @@ def _markdown(rows: Sequence[Row]) -> str:
     """The table, each figure with its interval."""
     lines = [
         "| " + " | ".join(COLUMNS) + " |",
-        "|---" + "|---:" * (len(COLUMNS) - 1) + "|",
+        "|---" + "|---:" * (len(COLUMNS) - 2) + "|---|",
     ]
     for row in rows:
         cells = [row["pair"].replace("|", r"\|"), str(row["match"]), str(row["none"])]
-        for figure in _FIGURES:
-            digits = 3 if figure in _FRACTIONS else 1
-            cells.append(_with_interval(row[figure], row["intervals"][figure], digits))
-        lines.append("| " + " | ".join(cells) + " |")
+        cells += [_with_interval(f, row[f], row["intervals"][f]) or "-" for f in _FIGURES]
+        lines.append("| " + " | ".join([*cells, row["watched"]]) + " |")
     lines += ["", "In brackets: 95 % intervals by bootstrap over the judged lines.", ""]
     return "\n".join(lines)
 
 
-def _with_interval(value: float | None, interval: Sequence[float] | None, digits: int) -> str:
+def _with_interval(
+    name: str, value: float | None, ends: Sequence[float] | None, *, signed: bool = False
+) -> str | None:
+    """A figure as tables show it; None if it is undefined."""
+    digits = 3 if name in _FRACTIONS else 1
     if value is None:
-        return "-"
-    if interval is None:
+        return None
+    if ends is None:
         return f"{value:.{digits}f}"
-    return f"{value:.{digits}f} [{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]"
+    return Interval(value=value, low=ends[0], high=ends[1]).show(digits, signed=signed)
+
+
+def _plain(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else [interval.value, interval.low, interval.high]

@@ -1,8 +1,7 @@
-"""The paper's dataset table for one file or many (paper, table 1)."""
+"""The paper's table of its dataset (table 1): what a book or a film holds."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,61 +12,34 @@ from folioreel.text import tokenize
 from folioreel.types import Book, Film
 
 
-@dataclass(frozen=True, kw_only=True)
-class BookStatistics:
-    """The left half of the paper's table: what a book holds."""
-
-    title: str
-    sentences: int
-    words: int
-    unique_words: int
-    mean_sentence_words: float
-    longest_sentence_words: int
-    paragraphs: int
-    chapters: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilmStatistics:
-    """The right half: what a film holds."""
-
-    title: str
-    duration_s: float
-    shots: int
-    subtitle_sentences: int
-    moments: int
-    words: int
-    unique_words: int
-
-
-def describe_book(book: Book) -> BookStatistics:
-    """Count a book."""
+def describe_book(book: Book) -> dict[str, Any]:
+    """The left half of the table: the counts of a book."""
     sentences = [tokenize(sentence.text) for sentence in book.sentences]
     lengths = [len(words) for words in sentences]
-    return BookStatistics(
-        title=book.title,
-        sentences=len(sentences),
-        words=sum(lengths),
-        unique_words=len({word for words in sentences for word in words}),
-        mean_sentence_words=round(sum(lengths) / len(lengths), 1),
-        longest_sentence_words=max(lengths),
-        paragraphs=len(book.paragraphs),
-        chapters=len(book.chapters),
-    )
+    return {
+        "title": book.title,
+        "sentences": len(sentences),
+        "words": sum(lengths),
+        "unique_words": len({word for words in sentences for word in words}),
+        "mean_sentence_words": round(sum(lengths) / len(lengths), 1),
+        "longest_sentence_words": max(lengths),
+        "paragraphs": len(book.paragraphs),
+        "chapters": len(book.chapters),
+    }
 
 
-def describe_film(film: Film) -> FilmStatistics:
-    """Count a film."""
+def describe_film(film: Film) -> dict[str, Any]:
+    """The right half: the counts of a film."""
     words = [word for subtitle in film.subtitles for word in tokenize(subtitle.text)]
-    return FilmStatistics(
-        title=film.title,
-        duration_s=round(film.duration_s, 3),
-        shots=len(film.shots),
-        subtitle_sentences=len(film.subtitles),
-        moments=len(film.moments),
-        words=len(words),
-        unique_words=len(set(words)),
-    )
+    return {
+        "title": film.title,
+        "duration_s": round(film.duration_s, 3),
+        "shots": len(film.shots),
+        "subtitle_sentences": len(film.subtitles),
+        "moments": len(film.moments),
+        "words": len(words),
+        "unique_words": len(set(words)),
+    }
 
 
 def inspect_file(
@@ -75,11 +47,6 @@ def inspect_file(
 ) -> dict[str, Any]:
     """The row of one file, which may be a book or a film, with its `kind` and `file`."""
     if is_film(path):
-        statistics: BookStatistics | FilmStatistics = describe_film(
-            load_film(path, shots=shots, progress=progress)
-        )
-        kind = "film"
-    else:
-        statistics = describe_book(load_book(path))
-        kind = "book"
-    return {"kind": kind, "file": path.name, **asdict(statistics)}
+        counts = describe_film(load_film(path, shots=shots, progress=progress))
+        return {"kind": "film", "file": path.name, **counts}
+    return {"kind": "book", "file": path.name, **describe_book(load_book(path))}

@@ -86,6 +86,25 @@ def evaluate_visual(
     }
 
 
+def tables(found: dict[str, Any], captioner: str) -> dict[str, list[dict[str, Any]]]:
+    """What `evaluate_visual` found as tables with a title, beside the published figures."""
+    rows: dict[str, Any] = dict(found["each"])
+    if len(rows) > 1:
+        rows[" + ".join(rows)] = found
+    result = {}
+    for way in ("image_to_sentence", "sentence_to_image"):
+        columns = dict.fromkeys(found[way])  # what was not published is None
+        result[f"{way.replace('_', ' ')}, {found['pictures']:,} pictures"] = [
+            {"embedding": name, **columns, **row[way]} for name, row in (rows | PUBLISHED).items()
+        ]
+    published = {"captioner": "Show and Tell (published)", **dict.fromkeys(found["captions"])}
+    result["captions"] = [
+        {"captioner": captioner, **found["captions"]},
+        {**published, "bleu1": PUBLISHED_BLEU1},
+    ]
+    return result
+
+
 def retrieval_figures(
     scores: NDArray[np.float32], picture_of: NDArray[np.int64]
 ) -> dict[str, dict[str, float]]:

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.aligner import Aligner, align
 from folioreel.alignment.links import logit
 from folioreel.alignment.positions import Fixed, film_times, follow_book, timeline_distance
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
-from folioreel.evaluate.report import Row, rows_of
+from folioreel.evaluate.report import PairResult, judge_alignment
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
@@ -105,7 +105,11 @@ class JudgedFilm:
 
 
 def read_judged(
-    dataset: Path, config: AlignConfig = START, progress: ProgressCallback = ignore_progress
+    dataset: Path,
+    config: AlignConfig = START,
+    progress: ProgressCallback = ignore_progress,
+    *,
+    shots: bool = True,
 ) -> list[JudgedFilm]:
     """Every judged pair of a dataset, with its measures."""
     folders = find_pairs(dataset)
@@ -113,7 +117,7 @@ def read_judged(
     for done, folder in enumerate(folders):
         progress(Progress(stage="measuring", done=done, total=len(folders)))
         pair = load_pair(folder)
-        film, book = load_pair_film(pair), load_book(pair.book)
+        film, book = load_pair_film(pair, shots=shots), load_book(pair.book)
         rows = SimilarityRows(film, book, config)
         values = rows.block(0, rows.shape[0]).values  # (I, J, M)
         measured = MeasuredFilm(
@@ -223,8 +227,11 @@ def leave_one_out(
     judged: Sequence[JudgedFilm],
     config: FitConfig | None = None,
     progress: ProgressCallback = ignore_progress,
-) -> list[Row]:
-    """Evaluate each pair with settings fitted to the pairs of all other books; then the mean.
+    *,
+    shots: bool = True,
+    pictures: bool = True,
+) -> list[PairResult]:
+    """Evaluate each pair with settings fitted to the pairs of all other books.
 
     Raises:
         InputError: All pairs have the same book.
@@ -233,15 +240,15 @@ def leave_one_out(
     books = [file_sha256(item.pair.book) for item in judged]
     if len(set(books)) < 2:
         raise InputError("all pairs have the same book; --leave-one-out needs two books")
-    outcomes, signatures = [], []
+    results = []
     for done, item in enumerate(judged):
         progress(Progress(stage="leave-one-out", done=done, total=len(judged)))
         others = [other for other, book in zip(judged, books, strict=True) if book != books[done]]
         fitted = fit_preset(others, config)
-        alignment = align_measured(item, fitted)
-        outcomes.append(judge_links(item.pair, placed_links(alignment)))
-        signatures.append(alignment.signature)
-    return rows_of([item.pair.name for item in judged], outcomes, signatures)
+        # The front door, which also watches the film: pictures are no part of what was measured.
+        alignment = align(item.book, item.film, preset=fitted, shots=shots, pictures=pictures)
+        results.append(judge_alignment(item.pair, alignment))
+    return results
 
 
 def fit_positions(
