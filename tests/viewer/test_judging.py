@@ -326,7 +326,11 @@ def start_view(result, *options):
         ({"pictures": True}, "can no longer be watched"),
     ],
 )
-def test_where_scores_cannot_be_had_again_a_judgement_changes_its_own_link(result, change, why):
+def test_where_scores_cannot_be_had_again_a_judgement_changes_its_own_link(
+    result, change, why, tmp_path, monkeypatch
+):
+    # Other tests watch this film: what they saw must not be recalled from the cache.
+    monkeypatch.setenv("FOLIOREEL_CACHE", str(tmp_path / "cache"))
     path = result / "alignment.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     document["model"] |= change

@@ -67,7 +67,7 @@ class _NamelessContext(click.Context):
 @click.option(
     "--group",
     "groups",
-    metavar="NAME PAIR,PAIR,…",
+    metavar="NAME PAIR[,PAIR]...",
     type=(str, str),
     multiple=True,
     help="Also show the mean over these pairs; may be repeated.",
