@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from folioreel.ingest.clip_features import View, see_pictures
+from folioreel.ingest.clip_features import View, picture_features
 from folioreel.ingest.descriptions import SPLITS, read_flickr8k, read_pictures
 from folioreel.models.frame_features import load_frame_features
 
@@ -42,7 +42,7 @@ def main() -> None:
 
 def see(folder: Path, ids: list[str], view: View) -> dict[str, np.ndarray]:
     """The features of some pictures by kind, as bytes: (N, units)."""
-    seen = see_pictures(read_pictures(folder), ids, load_frame_features(), view)
+    seen = picture_features(read_pictures(folder), ids, load_frame_features(), view)
     return {
         kind: np.rint(255 * np.sqrt(values.astype(np.float32).clip(0, 6) / 6)).astype(np.uint8)
         for kind, values in seen.items()

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from teacher import Teacher, join_tokens
 
 from folioreel.models.vocabulary import SPECIAL_TOKENS, UNKNOWN, Vocabulary
 from folioreel.train.student import (
@@ -25,8 +26,6 @@ from folioreel.train.student import (
     StudentConfig,
     StudentTrainingConfig,
     TaughtSentences,
-    Teacher,
-    join_tokens,
     train_student,
 )
 from skip_thoughts import load_books

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from folioreel.evaluate.visual import corpus_bleu
+from folioreel.ingest.descriptions import find_names, replace_names
 from folioreel.models.captioner import Captioner, caption_tokens
 from folioreel.models.vocabulary import Vocabulary
 from folioreel.models.word_encoder import WordEncoder
@@ -29,7 +30,6 @@ from folioreel.train.captioner import (
     caption_ids,
     caption_words,
 )
-from folioreel.train.names import find_names, replace_names
 from folioreel.train.visual_semantic import VisualSemanticConfig
 from folioreel.train.visual_training import (
     DescribedClips,

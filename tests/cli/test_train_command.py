@@ -296,7 +296,7 @@ def test_without_pytorch_it_says_what_to_install(corpus, tmp_path, monkeypatch):
 
 def test_a_pack_of_many_shards_reads_as_one(corpus, tmp_path):
     """Books that are larger than a shard go on in the next one; compared with the books' texts."""
-    from folioreel.train.sentences import read_pack
+    from folioreel.corpus.shards import read_pack
 
     opened = open_corpus(corpus)
     vocabulary = build_vocabulary(opened, 100)

@@ -12,8 +12,8 @@ from made_books import snapshot, write_novels
 from folioreel.corpus.build import CorpusConfig, build_corpus
 from folioreel.corpus.pack import PackConfig, build_vocabulary, pack_corpus
 from folioreel.corpus.reader import Corpus, open_corpus
+from folioreel.corpus.shards import load_shard
 from folioreel.errors import ConfigError, InputError
-from folioreel.ingest.shards import load_shard
 from folioreel.models.vocabulary import Vocabulary
 
 
@@ -93,7 +93,7 @@ class Refuse(importlib.abc.MetaPathFinder):
             raise ImportError(f"not on this machine: {name}")
 
 sys.meta_path.insert(0, Refuse())
-from folioreel.ingest.shards import load_shard
+from folioreel.corpus.shards import load_shard
 from folioreel.models.vocabulary import Vocabulary
 from pathlib import Path
 shard = load_shard(sys.argv[1])

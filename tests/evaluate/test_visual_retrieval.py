@@ -9,7 +9,7 @@ from made_flickr8k import write_flickr8k
 
 from folioreel.cli import main
 from folioreel.evaluate.visual import retrieval_figures
-from folioreel.ingest.clip_features import see_pictures
+from folioreel.ingest.clip_features import picture_features
 from folioreel.ingest.descriptions import read_flickr8k, read_pictures
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.visual_semantic import VisualSemantic
@@ -72,7 +72,7 @@ def test_the_command_says_what_the_models_give(flickr8k):
     assert (found["pictures"], found["sentences"]) == (6, 18)
     described = read_flickr8k(flickr8k, "test")
     names = [picture.clip for picture in described]
-    seen = see_pictures(read_pictures(flickr8k), names, load_frame_features())
+    seen = picture_features(read_pictures(flickr8k), names, load_frame_features())
     texts = [text for picture in described for text in picture.texts]
     total = 0
     for kind in ("visual", "scene"):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from folioreel.errors import InputError
 from folioreel.ingest import clip_features
-from folioreel.ingest.clip_features import see_clips, see_pictures
+from folioreel.ingest.clip_features import picture_features, video_features
 from folioreel.ingest.descriptions import read_pictures
 
 
@@ -34,17 +34,17 @@ def test_features_in_the_order_that_is_asked_for(tmp_path, monkeypatch):
     wanted = names[::-2]
     encoder, done = MeanColour(), []
     pictures = list(read_pictures(tmp_path / "data"))
-    found = see_pictures(pictures, wanted, encoder, progress=done.append)
+    found = picture_features(pictures, wanted, encoder, progress=done.append)
     assert encoder.shown == len(wanted) == done[-1].done
     assert {kind: rows.shape[1] for kind, rows in found.items()} == encoder.units
     for name, row in zip(wanted, found["visual"], strict=True):
         with Image.open(tmp_path / "data" / "images" / f"{name}.png") as opened:
             by_hand = np.asarray(opened.resize((16, 16), Image.Resampling.BICUBIC)).mean((0, 1))
         assert row == pytest.approx(by_hand, rel=1e-3)
-    again = see_pictures(pictures, wanted[::-1], encoder)
+    again = picture_features(pictures, wanted[::-1], encoder)
     assert encoder.shown == len(wanted), "the rest came from the cache"
     assert np.array_equal(again["scene"], found["scene"][::-1])
-    see_pictures(pictures, wanted, encoder, "middle")
+    picture_features(pictures, wanted, encoder, "middle")
     assert encoder.shown == 2 * len(wanted), "another view is another thing"
 
 
@@ -59,16 +59,16 @@ def test_a_picture_that_is_missing_or_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLIOREEL_CACHE", str(tmp_path / "cache"))
     names = write_flickr8k(tmp_path)
     with pytest.raises(InputError, match=r"the picture gone is missing \(1 in all\)"):
-        see_pictures(read_pictures(tmp_path), [*names, "gone"], MeanColour())
+        picture_features(read_pictures(tmp_path), [*names, "gone"], MeanColour())
     with pytest.raises(InputError, match="dev0: is not a readable picture"):
-        see_pictures([("dev0", b"nothing")], ["dev0"], MeanColour())
+        picture_features([("dev0", b"nothing")], ["dev0"], MeanColour())
 
 
 def test_a_clip_is_the_mean_of_its_shots(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLIOREEL_CACHE", str(tmp_path / "cache"))
     video = draw_film(tmp_path / "clip.mp4", shots_of([40, 40]))
-    found = see_clips([video], MeanColour())
+    found = video_features([video], MeanColour())
     by_hand = np.mean([scene(seed).mean(axis=(0, 1)) for seed in (0, 1)], axis=0)
     assert found["visual"][0] == pytest.approx(by_hand, abs=6)
     with pytest.raises(InputError, match=r"none\.mp4: no such file"):
-        see_clips([tmp_path / "none.mp4"], MeanColour())
+        video_features([tmp_path / "none.mp4"], MeanColour())

@@ -1,9 +1,17 @@
 """Words that a teacher is given: written as readers write them."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 
 from folioreel.models.vocabulary import training_tokens
-from folioreel.train.student import join_tokens
+
+PATH = Path(__file__).parents[2] / "training" / "teacher.py"
+SPEC = importlib.util.spec_from_file_location("training_teacher", PATH)
+teacher = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(teacher)
+join_tokens = teacher.join_tokens
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.corpus.reader import Corpus, CorpusBook
+from folioreel.corpus.shards import Shard, encode_shard
 from folioreel.errors import ConfigError
 from folioreel.files import make_folder, write_whole
-from folioreel.ingest.shards import Shard, encode_shard
 from folioreel.models.vocabulary import (
     LARGEST_VOCABULARY,
     SPECIAL_TOKENS,
@@ -40,8 +40,7 @@ class PackConfig:
     """How a corpus is packed."""
 
     shard_mb: float = 32.0
-    """The largest size of a shard before compression, in millions of bytes. Training holds one
-    shard in memory at a time and shuffles within it: small shards would mix few books."""
+    """The largest size of a shard before compression, in millions of bytes."""
     max_tokens: int = 60
     """Longer sentences are truncated. They are rare, and a batch is as wide as its longest one."""
     compress: bool = True

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError
-from folioreel.ingest.clip_features import ClipFeatures, see_pictures
-from folioreel.ingest.descriptions import Described, read_flickr8k, read_pictures
+from folioreel.ingest.clip_features import ClipFeatures, picture_features
+from folioreel.ingest.descriptions import DescribedClip, read_flickr8k, read_pictures
 from folioreel.models.captioner import Captioner, caption_tokens
 from folioreel.models.frame_features import DEFAULT, load_frame_features
 from folioreel.models.visual_semantic import VisualSemantic
@@ -65,7 +65,7 @@ def evaluate_visual(
     writer = Captioner.load(captioner)
     network = _network_of([model.sentences.training for model in models] + [writer.training])
     names = [picture.clip for picture in described]
-    pictures = see_pictures(
+    pictures = picture_features(
         read_pictures(flickr8k), names, load_frame_features(network), progress=progress
     )
     texts = [text for picture in described for text in picture.texts]
@@ -165,7 +165,7 @@ def _figures(ranks: NDArray[np.int64]) -> dict[str, float]:
 def _judge_captions(
     writer: Captioner,
     pictures: ClipFeatures,
-    described: Sequence[Described],
+    described: Sequence[DescribedClip],
     progress: ProgressCallback,
 ) -> dict[str, float]:
     features = np.hstack([_features(pictures, kind) for kind in writer.features])

@@ -19,13 +19,20 @@ import numpy as np
 
 from folioreel import __version__
 from folioreel.errors import ConfigError, InputError
-from folioreel.ingest.clip_features import ClipFeatures, PictureEncoder, see_clips, see_pictures
+from folioreel.ingest.clip_features import (
+    ClipFeatures,
+    PictureEncoder,
+    picture_features,
+    video_features,
+)
 from folioreel.ingest.descriptions import (
-    Described,
+    DescribedClip,
+    find_names,
     is_flickr8k,
     read_clip_table,
     read_flickr8k,
     read_pictures,
+    replace_names,
 )
 from folioreel.models.captioner import Captioner
 from folioreel.models.frame_features import DEFAULT, load_frame_features
@@ -41,7 +48,6 @@ from folioreel.train.captioner import (
     stored_weights,
 )
 from folioreel.train.loop import choose_device
-from folioreel.train.names import find_names, replace_names
 from folioreel.train.onnx import embedding_model
 from folioreel.train.runs import CHECKPOINT, REPORT, RunSettings, model_card, open_run, write_json
 from folioreel.train.visual_semantic import VisualSemanticConfig
@@ -313,13 +319,13 @@ def read_clips(
         training, held_out = read_flickr8k(data, "train"), read_flickr8k(data, "dev")
         names = [clip.clip for clip in (*training, *held_out)]
         features = [
-            see_pictures(read_pictures(data), names, encoder, view, progress)
+            picture_features(read_pictures(data), names, encoder, view, progress)
             for view in (("whole", "middle") if crops else ("whole",))
         ]
     else:
         training, held_out = _split(read_clip_table(data), data)
         names = [clip.clip for clip in (*training, *held_out)]
-        features = [see_clips(_find_videos(data, names), encoder, progress)]
+        features = [video_features(_find_videos(data, names), encoder, progress)]
     count = len(training)
     people = find_names(text for clip in training for text in clip.texts)
     return ClipData(
@@ -338,7 +344,9 @@ def read_clips(
     )
 
 
-def _split(clips: Sequence[Described], table: Path) -> tuple[list[Described], list[Described]]:
+def _split(
+    clips: list[DescribedClip], table: Path
+) -> tuple[list[DescribedClip], list[DescribedClip]]:
     """Training and held-out clips; every tenth is enough to choose the best epoch by."""
     if len(clips) < _HELD_OUT_EVERY:
         raise InputError(
@@ -346,7 +354,7 @@ def _split(clips: Sequence[Described], table: Path) -> tuple[list[Described], li
             " is held out",
             table,
         )
-    held_out = list(clips[_HELD_OUT_EVERY - 1 :: _HELD_OUT_EVERY])
+    held_out = clips[_HELD_OUT_EVERY - 1 :: _HELD_OUT_EVERY]
     training = [clip for number, clip in enumerate(clips, 1) if number % _HELD_OUT_EVERY]
     return training, held_out
 
@@ -371,6 +379,6 @@ def _rows(features: ClipFeatures, rows: slice) -> ClipFeatures:
     return {kind: values[rows] for kind, values in features.items()}
 
 
-def _hash(clips: Sequence[Described]) -> str:
+def _hash(clips: Sequence[DescribedClip]) -> str:
     text = json.dumps([[clip.clip, *clip.texts] for clip in clips])
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -12,14 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from folioreel import __version__
 from folioreel.corpus.pack import build_vocabulary, pack_corpus
 from folioreel.corpus.reader import Corpus, open_corpus
+from folioreel.corpus.shards import is_packed, read_pack
 from folioreel.errors import ConfigError, InputError
-from folioreel.ingest.shards import load_shard
 from folioreel.models.vocabulary import LARGEST_VOCABULARY, Vocabulary
 from folioreel.models.word_encoder import WordEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -159,29 +156,6 @@ def skip_thought_encoder(
     )
 
 
-def read_pack(
-    pack: Path,
-) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
-    """All shards of a pack as one.
-
-    Returns:
-        The word ids of all sentences; where each begins, and the end; the book of each, from 0.
-
-    Raises:
-        InputError: A shard is missing or damaged.
-    """
-    shards = [load_shard(pack / name) for name in _shard_sizes(pack)]
-    lengths = np.concatenate([shard.lengths for shard in shards])
-    # A book that is larger than a shard continues in the next one, under the same id.
-    ids = np.concatenate([np.repeat(shard.book_ids, np.diff(shard.books)) for shard in shards])
-    changes = np.concatenate([[False], ids[1:] != ids[:-1]])
-    return (
-        np.concatenate([shard.tokens for shard in shards]),
-        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        np.cumsum(changes, dtype=np.int64),
-    )
-
-
 def _prepare_pack(
     corpus: Corpus, out: Path, settings: TrainSentencesConfig, progress: ProgressCallback
 ) -> Vocabulary:
@@ -196,23 +170,10 @@ def _prepare_pack(
         "vocabulary": settings.vocabulary,
     }
     open_run(out, data, derived=pack / "pack.json")
-    if not _is_whole(pack):
+    if not is_packed(pack):
         vocabulary = build_vocabulary(corpus, settings.vocabulary, progress)
         pack_corpus(corpus, vocabulary, pack, progress=progress)
     return Vocabulary.load(pack / "vocabulary.txt")
-
-
-def _is_whole(pack: Path) -> bool:
-    """Whether packing was finished, and no file has been removed or truncated since."""
-    sizes = _shard_sizes(pack)
-    files = {path.name: path.stat().st_size for path in pack.glob("shard-*.npz")}
-    return bool(sizes) and sizes == files and (pack / "vocabulary.txt").is_file()
-
-
-def _shard_sizes(pack: Path) -> dict[str, int]:
-    """The name and bytes of each shard, in order; empty if packing was not finished."""
-    shards = read_json(pack / "pack.json").get("shards", [])
-    return {shard["file"]: shard["bytes"] for shard in shards}
 
 
 def _training_config(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from folioreel.train.names import find_names, replace_names
+from folioreel.ingest.descriptions import find_names, replace_names
 
 TEXTS = (
     "Harry opens the door of the Burrow.",

@@ -1,23 +1,24 @@
-"""Sentences as flat arrays of numbers: a file that NumPy alone reads, for training machines.
+"""Shards: the sentences of many books as flat arrays of token ids, to train on.
 
 A shard is a `.npz` file with the arrays
 
 ```
-tokens     uint16 (tokens,)     the ids of all its sentences, one after the other, no end marks
-lengths    uint16 (sentences,)  how many tokens each sentence has
+tokens     uint16 (tokens,)     the ids of all sentences, one after the other, without end marks
+lengths    uint16 (sentences,)  the number of tokens of each sentence
 books      int64  (books + 1,)  where each book begins among the shard's sentences, and the end
 book_ids   str    (books,)      the books' ids in the corpus
-firsts     int64  (books,)      the index in its book of each book's first sentence here
+firsts     int64  (books,)      the index, in its book, of each book's first sentence here
 ```
-A book lies in one shard, unless it is larger than a shard. Order is kept: the sentence after
-another in a book is the one after it here.
+A book lies in one shard, unless it is larger than a shard. Sentences are in the order of the book.
 
-Imports nothing but NumPy, the standard library and this package's errors.
+Imports nothing but NumPy, the standard library and this package's errors, so that it runs on a
+bare GPU machine.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ _ARRAYS = ("tokens", "lengths", "books", "book_ids", "firsts")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shard:
-    """Sentences of whole books, as numbers."""
+    """Sentences of whole books, as token ids."""
 
     tokens: NDArray[np.uint16]
     lengths: NDArray[np.uint16]
@@ -82,3 +83,42 @@ def encode_shard(shard: Shard, *, compress: bool = True) -> bytes:
     save = np.savez_compressed if compress else np.savez
     save(buffer, **{name: getattr(shard, name) for name in _ARRAYS})
     return buffer.getvalue()
+
+
+def is_packed(pack: Path) -> bool:
+    """Whether packing was finished, and no file has been removed or truncated since."""
+    sizes = _shard_sizes(pack)
+    files = {path.name: path.stat().st_size for path in pack.glob("shard-*.npz")}
+    return bool(sizes) and sizes == files and (pack / "vocabulary.txt").is_file()
+
+
+def read_pack(
+    pack: Path,
+) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
+    """All shards of a pack as one.
+
+    Returns:
+        The token ids of all sentences; where each begins, and the end; the book of each, from 0.
+
+    Raises:
+        InputError: A shard is missing or damaged.
+    """
+    shards = [load_shard(pack / name) for name in _shard_sizes(pack)]
+    lengths = np.concatenate([shard.lengths for shard in shards])
+    # A book that is larger than a shard continues in the next one, under the same id.
+    ids = np.concatenate([np.repeat(shard.book_ids, np.diff(shard.books)) for shard in shards])
+    changes = np.concatenate([[False], ids[1:] != ids[:-1]])
+    return (
+        np.concatenate([shard.tokens for shard in shards]),
+        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        np.cumsum(changes, dtype=np.int64),
+    )
+
+
+def _shard_sizes(pack: Path) -> dict[str, int]:
+    """The name and bytes of each shard, in order; empty if packing was not finished."""
+    try:
+        shards = json.loads((pack / "pack.json").read_bytes())["shards"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return {shard["file"]: shard["bytes"] for shard in shards}
