@@ -50,7 +50,7 @@ def align(
 
     if out is not None:
         check_folder(out, force=force)
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         alignment = align_files(book, film, progress=progress, **settings)
         output.show_notes(book, alignment.book.notes)
         output.show_notes(film, alignment.film.notes)
@@ -80,7 +80,7 @@ def align_many(table: Path, out: Path, as_json: bool, **settings: Any) -> None:
     from folioreel.apps import align_many as app
 
     config = app.ManyConfig(**settings)
-    with output.resumable("the pairs aligned so far"), output.ProgressBars() as progress:
+    with output.show_progress("the pairs aligned so far") as progress:
         results = app.align_many(table, out, config, progress)
     failed = [result for result in results if result.status == "failed"]
     rows = [asdict(result) for result in results]
@@ -109,7 +109,7 @@ def demo(out: Path, force: bool, as_json: bool) -> None:
     from folioreel.export.results import check_folder
 
     check_folder(out, force=force)
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         result = run_demo(out, progress)
     if as_json:
         output.show_json(result.to_dict())
@@ -138,7 +138,7 @@ def inspect(files: tuple[Path, ...], shots: bool, as_json: bool) -> None:
     """
     from folioreel.evaluate.statistics import inspect_file
 
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         rows = [inspect_file(path, shots=shots, progress=progress) for path in files]
     if as_json:
         output.show_json(rows)

@@ -45,7 +45,7 @@ def retrieve(
     from folioreel.ingest.film import load_film
 
     config = app.RetrieveConfig(**settings)
-    with output.resumable(_KEPT), output.ProgressBars() as progress:
+    with output.show_progress(_KEPT) as progress:
         read_film = load_film(film, subtitles=subtitles, shots=False)
         output.show_notes(film, read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
@@ -96,7 +96,7 @@ def borrow(
 
     aligner = Aligner.load()
     config = app.BorrowConfig(**settings)
-    with output.resumable(_KEPT), output.ProgressBars() as progress:
+    with output.show_progress(_KEPT) as progress:
         read_film = load_film(
             film,
             subtitles=subtitles,
@@ -169,7 +169,7 @@ def caption(
     config = CaptionConfig(**settings)
     if out is not None:
         check_output_file(out, force=force)
-    with output.resumable(_KEPT), output.ProgressBars() as progress:
+    with output.show_progress(_KEPT) as progress:
         captions = () if text is None else (text,)
         found = find_passages(images, books, config, progress, captions=captions)
     if out is not None:

@@ -71,7 +71,7 @@ def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
     config = CorpusConfig(**settings)
     if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"is inside {folder}; choose a folder outside it with --out", out)
-    with output.resumable("the books read so far"), output.ProgressBars() as progress:
+    with output.show_progress("the books read so far") as progress:
         report = build_corpus(folder, out, config, progress)
     if as_json:
         output.show_json(_report_to_dict(report, out))
@@ -99,7 +99,7 @@ def index(folder: Path, as_json: bool, **settings: Any) -> None:
     from folioreel.corpus.index import IndexConfig, index_corpus
 
     config = IndexConfig(**settings)
-    with output.resumable("the books indexed so far"), output.ProgressBars() as progress:
+    with output.show_progress("the books indexed so far") as progress:
         report = index_corpus(folder, config, progress)
     if as_json:
         output.show_json({"corpus": str(folder), **asdict(report)})
@@ -183,7 +183,7 @@ def stats(folder: Path, as_json: bool) -> None:
     from folioreel.corpus.statistics import measure_corpus
 
     opened = open_corpus(folder)
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         statistics = measure_corpus(opened, progress)
     if as_json:
         output.show_json(asdict(statistics))

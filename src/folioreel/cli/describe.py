@@ -87,7 +87,7 @@ def describe(
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
     opened = read_alignment(alignment, book, film)
     if sheet is not None:
-        with output.ProgressBars() as progress:
+        with output.show_progress() as progress:
             output.show_written(*write_sheet(opened, sheet, progress, force=force))
         return
     found = _find_moments(opened, *asked.popitem())

@@ -113,7 +113,7 @@ def evaluate_pairs(
     other = report.make_system(compare, shots=shots, pictures=pictures) if compare else None
     if out is not None:
         check_output_folder(out, force=force)
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         if leave_one_out:
             results = _leave_one_out(dataset, shots, pictures, progress)
         else:
@@ -131,8 +131,7 @@ def evaluate_pairs(
     _show_below("95 % intervals, by bootstrap over the judged lines:", report.interval_rows(rows))
     _show_below("judged silent shots:", report.shot_rows(rows))
     _show_below(f"gain over {compare}, with 95 % intervals:", report.gain_rows(gains))
-    for path in files:
-        output.show_line(f"wrote {path}")
+    output.show_written(*files)
 
 
 evaluate_pairs.context_class = _NamelessContext
@@ -219,7 +218,7 @@ def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> 
     """
     from folioreel.evaluate.sentences import evaluate_sentences as score_encoders
 
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         rows = score_encoders(sick, encoders or None, progress)
     output.show_rows(rows, as_json=as_json)
 
@@ -255,7 +254,7 @@ def evaluate_visual(
     """
     from folioreel.evaluate import visual
 
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         found = visual.evaluate_visual(
             flickr8k, embeddings or visual.EMBEDDINGS, captioner, progress
         )

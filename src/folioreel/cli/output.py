@@ -6,7 +6,7 @@ import json
 import logging
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.errors import FolioReelError
-from folioreel.progress import Progress, ignore_progress
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
     from folioreel.apps.library import Failure
@@ -24,6 +24,7 @@ _LONGEST_CELL = 40
 _DECIMALS = 4
 # Narrower than most terminals: prose is hard to read in long lines.
 _PASSAGE_WIDTH = 88
+_BAR = "{desc:>12} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 class Notices(logging.Handler):
@@ -39,18 +40,36 @@ class StoppedError(FolioReelError):
 
 
 @contextmanager
-def resumable(kept: str) -> Iterator[None]:
-    """Work that continues where it stopped when the same command is run again.
+def show_progress(kept: str | None = None) -> Iterator[ProgressCallback]:
+    """Progress bars on stderr, one per stage; none if stderr is not a terminal.
 
     Args:
-        kept: What is not lost, as the user would call it: "the books read so far".
+        kept: For work that the same command continues after Ctrl-C: what is not lost, as the user
+            would call it, such as "the books read so far".
     """
+    bar: Any = None
+
+    def update(progress: Progress) -> None:
+        nonlocal bar
+        from tqdm import tqdm
+
+        if bar is None or bar.desc != progress.stage:
+            if bar is not None:
+                bar.close()
+            bar = tqdm(desc=progress.stage, bar_format=_BAR, leave=False)
+        bar.total = progress.total
+        bar.update(progress.done - bar.n)
+
     try:
-        yield
+        yield update if sys.stderr.isatty() else ignore_progress
     except KeyboardInterrupt:
-        raise StoppedError(
-            f"stopped; {kept} are kept: run the same command again to continue"
-        ) from None
+        if kept is None:
+            raise
+        message = f"stopped; {kept} are kept: run the same command again to continue"
+        raise StoppedError(message) from None
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def show_error(message: str) -> None:
@@ -145,34 +164,3 @@ def _cell(value: object) -> str:
 def _printable(text: str) -> str:
     """Text without the lone surrogates that file names may hold, which no terminal can print."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
-
-
-class ProgressBars:
-    """Progress bars on stderr, one per stage; none if stderr is not a terminal."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._stage = ""
-
-    def __enter__(self) -> Callable[[Progress], None]:
-        return self._update if sys.stderr.isatty() else ignore_progress
-
-    def _update(self, progress: Progress) -> None:
-        from tqdm import tqdm
-
-        if progress.stage != self._stage:
-            self._close()
-            self._stage = progress.stage
-            form = "{desc:>12} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-            self._bar = tqdm(
-                desc=progress.stage, total=progress.total, bar_format=form, leave=False
-            )
-        self._bar.total = progress.total
-        self._bar.update(progress.done - self._bar.n)
-
-    def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def __exit__(self, *error: object) -> None:
-        self._close()

@@ -84,7 +84,7 @@ def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     from folioreel.config import STEPS
     from folioreel.train.positions import FitConfig, train_positions
 
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         report = train_positions(dataset, out, FitConfig(iterations=iterations), progress)
     if as_json:
         output.show_json({"preset": str(out), **report})
@@ -126,7 +126,7 @@ def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None
     check_pytorch()
     from folioreel.train.paper import train_paper
 
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         chain = asdict(train_paper(pair, out, progress, pictures).chain)
     if as_json:
         output.show_json({"preset": str(out), "chain": chain})
@@ -257,7 +257,7 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
 
     check_output_file(out)
     model = open_word_encoder(encoder)
-    with output.ProgressBars() as progress:
+    with output.show_progress() as progress:
         expansion = expand_vocabulary(model, vectors, limit, progress)
     expansion.model.save(out)
     figures = {
@@ -312,7 +312,7 @@ def _training() -> Iterator[ProgressCallback]:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         kept = "the data read so far and the last checkpoint"
-        with output.resumable(kept), output.ProgressBars() as progress:
+        with output.show_progress(kept) as progress:
             yield progress
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)

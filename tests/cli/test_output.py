@@ -1,0 +1,65 @@
+"""What commands print: tables, passages, and progress on terminals only."""
+
+import io
+
+import pytest
+
+from folioreel.cli import output
+from folioreel.progress import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def report(progress):
+    for stage in ("reading", "aligning"):
+        for done in range(3):
+            progress(Progress(stage=stage, done=done, total=2))
+
+
+def test_each_stage_has_a_bar_on_a_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with output.show_progress() as progress:
+        report(progress)
+    assert "reading   0%" in terminal.getvalue()
+    assert "aligning   0%" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r"), "the bars are wiped at the end"
+
+
+def test_no_bars_in_a_file(capsys):
+    with output.show_progress() as progress:
+        report(progress)
+    assert capsys.readouterr().err == ""
+
+
+def interrupt(kept):
+    with output.show_progress(kept):
+        raise KeyboardInterrupt
+
+
+def test_work_that_can_be_resumed_says_so():
+    with pytest.raises(output.StoppedError, match="the books read so far are kept"):
+        interrupt("the books read so far")
+    with pytest.raises(KeyboardInterrupt):
+        interrupt(None)
+
+
+def test_columns_are_aligned(capsys):
+    output.show_table(
+        [{"book": "a", "near_lines": 1234.56789}, {"book": "bb" * 30, "near_lines": 2}]
+    )
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert head == "book" + " " * 38 + "near lines"
+    assert first == "a" + " " * 39 + "  1,234.5679"[-12:]
+    assert second.startswith("bb" * 19 + "b…")
+    assert second.endswith(" 2")
+
+
+def test_passages_are_wrapped_behind_a_margin(capsys):
+    output.show_passage("word " * 40 + "\nanother paragraph", "> ")
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("> ") and len(line) <= 90 for line in lines)
+    assert lines[-1] == "> another paragraph"
