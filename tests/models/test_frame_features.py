@@ -1,89 +1,24 @@
-"""Frame features: the numbers of the network as its makers define it, out of safely read files."""
+"""Frame features: the default network and its cache, and networks of a user's own."""
 
-import io
-import os
-import pickle
-from pathlib import Path
+import json
+import sys
 
 import numpy as np
+import onnx
 import pytest
 import torch
-from efficientnet_lite_pytorch import EfficientNet
+from onnx import TensorProto, helper, numpy_helper
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.models import frame_features
-from folioreel.models.efficientnet import read_checkpoint
-from folioreel.models.frame_features import load_frame_features
+from folioreel.models.frame_features import Description, load_frame_features, wrap_torch
 
-PACKAGE = frame_features._PACKAGES["efficientnet-lite0"]
-
-
-@pytest.fixture(scope="module")
-def weights() -> bytes:
-    return frame_features._read_weights("efficientnet-lite0", PACKAGE)
+MEAN, DEVIATION = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 
 
 @pytest.fixture(scope="module")
 def features():
     return load_frame_features()
-
-
-def test_read_as_pytorch_reads_them(weights):
-    ours, theirs = read_checkpoint(weights), torch.load(io.BytesIO(weights), weights_only=True)
-    assert list(ours) == list(theirs)
-    for name, tensor in theirs.items():
-        np.testing.assert_array_equal(ours[name], tensor.numpy())
-
-
-def test_transposed_tensors():
-    stream = io.BytesIO()
-    tensors = {"a": torch.arange(12.0).reshape(3, 4).T, "b": torch.arange(9)[2:5]}
-    torch.save(tensors, stream, _use_new_zipfile_serialization=False)
-    read = read_checkpoint(stream.getvalue())
-    for name, tensor in tensors.items():
-        np.testing.assert_array_equal(read[name], tensor.numpy())
-
-
-class _Evil:
-    def __reduce__(self):
-        return os.system, ("touch ran",)
-
-
-def test_no_code_is_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    head = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {}))
-    with pytest.raises(ValueError, match=r"asks for \w+\.system"):
-        read_checkpoint(head + pickle.dumps({"a": _Evil()}, 2))
-    assert not Path("ran").exists()
-
-
-@pytest.mark.parametrize("cut", [0, 10, 5_000, 100_000])
-def test_damaged_checkpoint(weights, cut):
-    with pytest.raises(ValueError, match="damaged"):
-        read_checkpoint(weights[:cut])
-
-
-def test_not_a_checkpoint():
-    with pytest.raises(ValueError, match="older format"):
-        read_checkpoint(pickle.dumps(1) * 3)
-
-
-def test_same_numbers_as_the_network_of_its_makers(weights, features):
-    network = EfficientNet.from_name("efficientnet-lite0").eval()
-    network.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True))
-    seen = {}
-    network._blocks[-1]._depthwise_conv.register_forward_hook(
-        lambda module, inputs, output: seen.update(scene=inputs[0])
-    )
-    frames = np.random.default_rng(5).integers(0, 256, (3, 224, 224, 3), dtype=np.uint8)
-    with torch.no_grad():
-        last = network.extract_features((torch.tensor(frames).permute(0, 3, 1, 2) - 127.0) / 128)
-    expected = {"visual": last.mean((2, 3)).numpy(), "scene": seen["scene"].mean((2, 3)).numpy()}
-    found = features.encode(frames)
-    assert found.keys() == expected.keys() == features.units.keys()
-    for kind, vectors in expected.items():
-        assert features.units[kind] == vectors.shape[1]
-        np.testing.assert_allclose(found[kind], vectors, atol=2e-5)
 
 
 def test_batches_do_not_matter(features):
@@ -136,3 +71,119 @@ def test_other_weights_than_known_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(frame_features.importlib.metadata, "distribution", lambda _: Distribution)
     with pytest.raises(ModelFolderError, match="is not the file of"):
         load_frame_features()
+
+
+@pytest.fixture
+def frames(rng):
+    return rng.integers(0, 256, (11, 8, 8, 3), dtype=np.uint8)
+
+
+def write_graph(path, rng):
+    """A 1 × 1 convolution: `map` (N, 5, H, W), and `brightest`, its largest values (N, 5)."""
+    weight = rng.normal(size=(5, 3, 1, 1)).astype(np.float32)
+    nodes = [
+        helper.make_node("Conv", ["pictures", "weight"], ["map"]),
+        helper.make_node("ReduceMax", ["map"], ["brightest"], axes=[2, 3], keepdims=0),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [value("pictures", TensorProto.FLOAT, ["N", 3, "H", "W"])],
+        [
+            value("map", TensorProto.FLOAT, ["N", 5, "H", "W"]),
+            value("brightest", TensorProto.FLOAT, ["N", 5]),
+        ],
+        [numpy_helper.from_array(weight, "weight")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(path))
+    return weight[:, :, 0, 0]
+
+
+def test_an_onnx_file_with_a_description(tmp_path, rng, frames):
+    weight = write_graph(tmp_path / "places.onnx", rng)
+    description = {"size_px": 8, "outputs": {"visual": "map", "scene": "brightest"}}
+    (tmp_path / "places.json").write_text(json.dumps(description), encoding="utf-8")
+    features = load_frame_features(str(tmp_path / "places.onnx"))
+    assert (features.name, features.size_px) == ("places", 8)
+    assert features.units == {"visual": 5, "scene": 5}
+    map_ = ((frames / 255 - MEAN) / DEVIATION) @ weight.T  # (N, 8, 8, 5)
+    found = features.encode(frames)
+    np.testing.assert_allclose(found["visual"], map_.mean((1, 2)), atol=1e-4)
+    np.testing.assert_allclose(found["scene"], map_.max((1, 2)), atol=1e-4)
+    (tmp_path / "places.json").write_text(json.dumps({"size_px": 8}), encoding="utf-8")
+    assert load_frame_features(str(tmp_path / "places.onnx")).fingerprint != features.fingerprint
+
+
+def test_an_onnx_file_alone_is_taken_as_imagenet_networks_are(tmp_path, rng):
+    write_graph(tmp_path / "net.onnx", rng)
+    features = load_frame_features(str(tmp_path / "net.onnx"))
+    assert (features.size_px, features.units) == (224, {"visual": 5})
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ('{"size": 8}', "does not describe a network"),
+        ('{"size_px": 8, "channels": "middle"}', "does not describe a network"),
+        ("{", "does not describe a network"),
+        ('{"outputs": {"visual": "logits"}}', "has the outputs map, brightest"),
+        ('{"channels": "last"}', "cannot be run; describe its input in net.json"),
+    ],
+)
+def test_wrong_descriptions(tmp_path, rng, description, words):
+    write_graph(tmp_path / "net.onnx", rng)
+    (tmp_path / "net.json").write_text(description, encoding="utf-8")
+    with pytest.raises(ModelFolderError, match=words) as caught:
+        load_frame_features(str(tmp_path / "net.onnx"))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(ModelFolderError, match="no such file"):
+        load_frame_features(str(tmp_path / "net.onnx"))
+    (tmp_path / "net.onnx").write_bytes(b"nonsense")
+    with pytest.raises(ModelFolderError, match="cannot read a graph"):
+        load_frame_features(str(tmp_path / "net.onnx"))
+
+
+def test_a_pytorch_network(rng, frames):
+    torch.manual_seed(3)
+    network = torch.nn.Sequential(torch.nn.Conv2d(3, 6, 3), torch.nn.BatchNorm2d(6))
+    features = wrap_torch("torchvision:tiny", network, Description(size_px=8))
+    assert features.units == {"visual": 6}
+    pictures = torch.tensor((frames / 255 - MEAN) / DEVIATION).permute(0, 3, 1, 2).float()
+    with torch.no_grad():
+        expected = network.eval()(pictures).mean((2, 3)).numpy()
+    np.testing.assert_allclose(features.encode(frames)["visual"], expected, atol=1e-5)
+    again = wrap_torch("torchvision:tiny", network, Description(size_px=8))
+    assert again.fingerprint == features.fingerprint
+    with torch.no_grad():
+        network[0].bias += 1
+    other = wrap_torch("torchvision:tiny", network, Description(size_px=8))
+    assert other.fingerprint != features.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [
+        ("torchvision:resnet50", "torchvision"),
+        ("timm:convnext_tiny", "timm"),
+        ("open_clip:ViT-B-32/openai", "open_clip_torch"),
+    ],
+)
+def test_missing_libraries_are_named(name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, name.split(":")[0], None)
+    with pytest.raises(ConfigError, match=f"pip install {package}$"):
+        load_frame_features(name)
+
+
+def test_a_library_that_fails_is_explained(monkeypatch):
+    def fail(package, name):
+        raise RuntimeError("Unknown model\nand more")
+
+    monkeypatch.setitem(sys.modules, "timm", sys)
+    monkeypatch.setitem(frame_features._LOADERS, "timm", fail)
+    with pytest.raises(ConfigError, match=r"timm cannot load 'nonsense' \(Unknown model\)"):
+        load_frame_features("timm:nonsense")

@@ -145,7 +145,7 @@ class Aligner:
         if encoder is None:
             return cls(config, name)
         # A wrong name is refused here, before the film is read, which may take minutes.
-        loaded = load_encoder(encoder) if isinstance(encoder, str) else encoder
+        loaded = load_encoder(encoder)
         named = encoder if isinstance(encoder, str) else loaded.name
         if any(measure.startswith("semantic") for measure in config.measures):
             changed = replace(config, semantic_encoder=named)

@@ -64,11 +64,7 @@ class Captioner:
 
     @classmethod
     def load(cls, name_or_folder: str | Path = "captioner") -> Captioner:
-        """The shipped captioner of this name, or the one in a folder.
-
-        Raises:
-            ModelFolderError: It is missing, damaged, of a newer version, or something else.
-        """
+        """The shipped captioner of this name, or the one in a folder (`ModelFormat.open`)."""
         with FORMAT.open(name_or_folder) as folder:
             config = folder.config
             return cls(
@@ -83,11 +79,7 @@ class Captioner:
             )
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
-        """Write a model folder.
-
-        Raises:
-            ModelFolderError: The path is taken, or cannot be written.
-        """
+        """Write a model folder; `ModelFormat.save` says what is refused."""
         config = {
             "name": self.name,
             "features": list(self.features),

@@ -39,11 +39,7 @@ class ContextModel:
 
     @classmethod
     def load(cls, name_or_folder: str | Path) -> ContextModel:
-        """The shipped context model of this name, or the one in a folder.
-
-        Raises:
-            ModelFolderError: It is missing, damaged, of a newer version, or something else.
-        """
+        """The shipped context model of this name, or the one in a folder (`ModelFormat.open`)."""
         with FORMAT.open(name_or_folder) as folder:
             config = folder.config
             rows, columns = config["halo"]
@@ -61,11 +57,7 @@ class ContextModel:
             return model
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
-        """Write a model folder.
-
-        Raises:
-            ModelFolderError: The path is taken, or cannot be written.
-        """
+        """Write a model folder; `ModelFormat.save` says what is refused."""
         config = {
             "name": self.name,
             "measures": list(self.measures),

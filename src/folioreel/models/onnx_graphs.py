@@ -40,7 +40,7 @@ class GraphBuilder:
     def __init__(self) -> None:
         import onnx  # only where graphs are built: it takes 0.2 s to import
 
-        self._onnx = onnx
+        self._onnx, self._helper = onnx, onnx.helper
         self._nodes: list[Any] = []
         self._weights: list[Any] = []
 
@@ -68,24 +68,21 @@ class GraphBuilder:
     def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
         """Add one operation; the name of its output."""
         output = output or f"value{len(self._nodes)}"
-        self._add(kind, inputs, [output], attributes)
+        self._nodes.append(self._helper.make_node(kind, inputs, [output], **attributes))
         return output
 
     def last_state(self, *inputs: str, kind: str = "GRU", **attributes: Any) -> str:
         """A recurrent layer's state after the last word of each sentence: (directions, B, H)."""
         output = f"value{len(self._nodes)}"
-        self._add(kind, inputs, ["", output], attributes)  # the first would be all states
+        outputs = ["", output]  # the first would be the states after all words
+        self._nodes.append(self._helper.make_node(kind, inputs, outputs, **attributes))
         return output
 
     def model(
         self, name: str, inputs: Mapping[str, tuple[str, Shape]], outputs: Mapping[str, Shape]
     ) -> ModelProto:
-        """The whole graph; inputs by name with type and shape, outputs (float32) with their shape.
-
-        Raises:
-            onnx.checker.ValidationError: The nodes do not fit together.
-        """
-        helper, types = self._onnx.helper, self._onnx.TensorProto
+        """The whole graph; inputs by name with type and shape, outputs (float32) with shape."""
+        helper, types = self._helper, self._onnx.TensorProto
         given = [
             helper.make_tensor_value_info(key, getattr(types, kind), list(shape))
             for key, (kind, shape) in inputs.items()
@@ -110,12 +107,6 @@ class GraphBuilder:
         """
         inputs = {"words": ("FLOAT", ("T", "B", word_units)), "lengths": ("INT32", ("B",))}
         return self.model(name, inputs, {"vectors": ("B", units)})
-
-    def _add(
-        self, kind: str, inputs: Sequence[str], outputs: list[str], attributes: Mapping[str, Any]
-    ) -> None:
-        node = self._onnx.helper.make_node(kind, list(inputs), outputs, **attributes)
-        self._nodes.append(node)
 
 
 def open_session(graph: bytes | Path) -> onnxruntime.InferenceSession:

@@ -60,13 +60,8 @@ class TransformerEncoder:
     ) -> None:
         """Open the graph and the tokenizer.
 
-        Args:
-            name: The encoder's name.
-            graph: The ONNX file; ONNX Runtime finds the weights that lie beside it.
-            tokenizer: `tokenizer.json`.
-            longest: Texts are cut after this many tokens.
-            pooling: `mean` of the tokens, or `cls`, the first one.
-            hashes: The sha256 of the tokenizer and of the graph's files, where it is known.
+        Texts are cut after `longest` tokens; `pooling` is the `mean` of the tokens, or `cls`, the
+        first one. `hashes` are the sha256 of the tokenizer and of the graph's files, where known.
 
         Raises:
             ConfigError: The package `tokenizers` is missing.

@@ -78,19 +78,11 @@ class VisualSemantic:
 
     @classmethod
     def load(cls, name_or_folder: str | Path = "visual") -> VisualSemantic:
-        """The shipped embedding of this name, or the one in a folder.
-
-        Raises:
-            ModelFolderError: It is missing, damaged, of a newer version, or something else.
-        """
+        """The shipped embedding of this name, or the one in a folder (`ModelFormat.open`)."""
         return _load_embedding(FORMAT.find(name_or_folder))
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
-        """Write a model folder.
-
-        Raises:
-            ModelFolderError: The path is taken, or cannot be written.
-        """
+        """Write a model folder; `ModelFormat.save` says what is refused."""
         sentences = self.sentences
         pairs = list(zip(sentences.parts, self.clips, strict=True))
         clips: dict[str, NDArray[Any]] = {

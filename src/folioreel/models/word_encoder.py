@@ -127,19 +127,11 @@ class WordEncoder:
 
     @classmethod
     def load(cls, name_or_folder: str | Path) -> WordEncoder:
-        """The shipped encoder of this name, or the one in a folder.
-
-        Raises:
-            ModelFolderError: It is missing, damaged, of a newer version, or something else.
-        """
+        """The shipped encoder of this name, or the one in a folder (`ModelFormat.open`)."""
         return _load_model(FORMAT.find(name_or_folder))
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
-        """Write a model folder; `replace` an encoder that is there, but never anything else.
-
-        Raises:
-            ModelFolderError: The path is taken, or cannot be written.
-        """
+        """Write a model folder; `ModelFormat.save` says what is refused."""
         config = {
             "name": self.name,
             "longest": self.longest,
