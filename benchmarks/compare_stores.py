@@ -122,7 +122,7 @@ def tantivy(vectors: Vectors, queries: Vectors, texts: list[str], folder: Path) 
     writer.close()
     index = WordIndex(folder)
     asked = choose(texts)
-    return lambda number: [hit.sentence for hit in index.search(texts[asked[number]], COUNT)]
+    return lambda number: [place[1] for place in index.search(texts[asked[number]], COUNT)]
 
 
 def fts5(vectors: Vectors, queries: Vectors, texts: list[str], folder: Path) -> Search:

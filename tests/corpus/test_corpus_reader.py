@@ -48,7 +48,7 @@ def corpus(folder: Path) -> Corpus:
 
 def test_books_in_order(corpus: Corpus) -> None:
     assert [book.path for book in corpus.books] == ["ferry.txt", "novel-00.txt", "novel-01.txt"]
-    assert [book.path for book in corpus.left_out] == ["short.txt"]
+    assert [book.path for book in corpus.manifest.left_out] == ["short.txt"]
     assert corpus.books[0].title == "The Ferry"
     assert corpus.sentence_count == sum(book.sentences for book in corpus.books)
     assert corpus.books[0].words == 61
@@ -98,7 +98,7 @@ def test_a_folder_that_is_no_corpus(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a corpus"):
         open_corpus(tmp_path)
     (tmp_path / "corpus.json").write_text('{"format": "another"}', encoding="utf-8")
-    with pytest.raises(InputError, match="does not describe a corpus"):
+    with pytest.raises(InputError, match="is not a folioreel-corpus file"):
         open_corpus(tmp_path)
 
 

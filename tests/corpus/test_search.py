@@ -151,7 +151,7 @@ def test_stores_that_cannot_be_opened(tmp_path: Path) -> None:
     whole = json.loads(path.read_bytes())
     for changes, says in (
         ({"version": 99}, "has version 99, but this folioreel reads version 1"),
-        ({"format": "other"}, "does not describe a search store"),
+        ({"format": "other"}, "is not a folioreel-search file"),
         ({"fingerprint": "0"}, "with another student; run: folioreel corpus index"),
         ({"units": "384"}, "is damaged"),
         ({"books": [{}]}, "is damaged"),

@@ -34,9 +34,9 @@ from folioreel.errors import AlignmentError, InputError
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Book, Film, Kind
 
+# Passages that each book offers for a moment. A moment whose best passages are taken by others
+# falls back on the next; with fewer offers, moments that say much the same would go without.
 _OFFERS = 6
-"""Passages that each book offers for a moment. A moment whose best passages are taken by others
-falls back on the next; with fewer offers, moments that say much the same would go without."""
 
 
 @dataclass(frozen=True, kw_only=True)

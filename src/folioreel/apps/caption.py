@@ -11,7 +11,7 @@ say more about the picture; with the sentence's, fragments that hold one word of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -201,10 +201,12 @@ def find_passages(
     if not (paths or captions) or (paths and captions and len(captions) != len(paths)):
         raise ValueError(f"{len(captions)} captions for {len(paths)} pictures")
     failures: list[Failure] = []
+    # Pictures come first: opening the books may take minutes.
     captioned = _add_captions(paths, captions, config.captioner, failures)
     if isinstance(books, Path | str):
         books = open_books(books, config.encoder, progress, workers=config.workers)
-    captioned = _keep_answerable(captioned, books, failures)
+    check_query = books.check_query
+    captioned = _keep_usable(captioned, lambda _, text: check_query(text), failures)
     vectors = unit_rows(books.encoder.encode([text for _, text in captioned]))
     if config.style_shift:
         vectors = shift_style(vectors, books)
@@ -285,8 +287,9 @@ def shift_style(vectors: Floats, books: SearchableBooks) -> Floats:
     return shifted
 
 
+# Pictures with their captions.
 _Captioned = list[tuple[Path | None, str]]
-"""Pictures with their captions."""
+"""Pictures with their captions; a caption is empty until it has been generated."""
 
 
 def _add_captions(
@@ -295,41 +298,32 @@ def _add_captions(
     """The readable pictures, each with the caption that was given or is generated now."""
     if not paths:
         return [(None, text) for text in captions]
-    good: list[int] = []
-    for number, path in enumerate(paths):
-        try:
-            read_picture(path)
-            good.append(number)
-        except InputError as error:
-            failures.append(Failure(path=str(path), problem=error.message))
-    if not good:
-        raise _nothing_left(failures)
-    readable = [paths[number] for number in good]
+    given: _Captioned = list(zip(paths, captions or [""] * len(paths), strict=True))
+    readable = _keep_usable(given, lambda path, _: path and read_picture(path), failures)
     if captions:
-        texts = [captions[number] for number in good]
-    else:
-        texts = [found[0].text for found in caption_pictures(readable, captioner=captioner)]
-    return list(zip(readable, texts, strict=True))
+        return readable
+    written = caption_pictures([path for path, _ in readable if path], captioner=captioner)
+    return [(path, found[0].text) for (path, _), found in zip(readable, written, strict=True)]
 
 
-def _keep_answerable(
-    captioned: _Captioned, books: SearchableBooks, failures: list[Failure]
+def _keep_usable(
+    captioned: _Captioned, check: Callable[[Path | None, str], object], failures: list[Failure]
 ) -> _Captioned:
-    """The pictures whose captions the books can answer."""
+    """The pictures that pass a check; the others become failures.
+
+    Raises:
+        InputError: None of them does.
+    """
     kept: _Captioned = []
     for picture, text in captioned:
         try:
-            books.check_query(text)
+            check(picture, text)
             kept.append((picture, text))
         except InputError as error:
             failures.append(Failure(path=str(picture or "the caption"), problem=error.message))
-    if not kept:
-        raise _nothing_left(failures)
-    return kept
-
-
-def _nothing_left(failures: Sequence[Failure]) -> InputError:
+    if kept:
+        return kept
     first = f"{failures[0].path}: {failures[0].problem}"
     if len(failures) == 1:
-        return InputError(first)
-    return InputError(f"none of the {len(failures)} pictures can be used; the first: {first}")
+        raise InputError(first)
+    raise InputError(f"none of the {len(failures)} pictures can be used; the first: {first}")

@@ -29,10 +29,10 @@ from folioreel.types import Alignment, Shot
 if TYPE_CHECKING:
     from folioreel.apps.caption import FoundPassages, Story
 
+# The page shows pictures 15 rem (240 pixels) wide; a third more keeps them sharp when zoomed.
 _WIDTH_PX = 320
-"""The page shows pictures 15 rem (240 pixels) wide; a third more keeps them sharp when zoomed."""
+# Characters, about eight lines beside a picture. A paragraph of a novel may run over pages.
 _LONGEST_PASSAGE = 700
-"""Characters, about eight lines beside a picture. A paragraph of a novel may run over pages."""
 
 PAGE = """<!doctype html>
 <html lang="en">

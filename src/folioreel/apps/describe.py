@@ -16,8 +16,8 @@ from folioreel.errors import InputError
 from folioreel.text import tokenize, word_stem
 from folioreel.types import Alignment, Book, Kind, Link
 
+# Paragraphs: as near as the paper counts a match as correct.
 _REACH = 3
-"""Paragraphs: as near as the paper counts a match as correct."""
 _CHAPTER_AND_PARAGRAPH = re.compile(r"(\d+):(\d+)")
 
 

@@ -26,8 +26,8 @@ from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.similarity.tfidf import Bag, compare_bags, make_bag
 from folioreel.types import Book, Film
 
+# Part of the cache key: other versions may read a book differently.
 _SKIM_VERSION = f"skimmed 1 {__version__}"
-"""Part of the cache key: other versions may read a book differently."""
 
 Result = TypeVar("Result")
 

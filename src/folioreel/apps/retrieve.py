@@ -47,19 +47,19 @@ from folioreel.errors import AlignmentError
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Film
 
+# What wrong books typically have. Lower values are raised to these: a book with less is not more
+# wrong, but a different kind of text, and would widen the scatter of wrong books for nothing.
 _LEAST_EVIDENCE, _LEAST_SIMILARITY = 0.1, 0.05
-"""What wrong books typically have. Lower values are raised to these: a book with less is not more
-wrong, but a different kind of text, and would widen the scatter of wrong books for nothing."""
 
 # The prior, from the wrong books for the films of benchmarks/retrieval.py.
+# The mean log score of wrong books, …
 _LEVEL = -4.3
-"""The mean log score of wrong books, …"""
+# … which counts as much as this many wrong books at hand: few, since films differ in level.
 _LEVEL_BOOKS = 2.0
-"""… which counts as much as this many wrong books at hand: few, since films differ in level."""
+# The standard deviation of log scores; sequels, which share their people, make it this wide, …
 _SCATTER = 0.45
-"""The standard deviation of log scores; sequels, which share their people, make it this wide, …"""
+# … and this many books' worth: a scatter estimated from a handful would often be far too small.
 _SCATTER_BOOKS = 10.0
-"""… and this many books' worth: a scatter estimated from a handful would often be far too small."""
 SURE = 0.001
 """The p-value below which a book is taken to be the right one: one false alarm in a thousand
 folders that lack the film's book."""

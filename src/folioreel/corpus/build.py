@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
@@ -21,10 +21,7 @@ from folioreel.corpus.manifest import (
     FORMAT,
     LOCK,
     MANIFEST,
-    BookRecord,
-    HeldOutRecord,
     Manifest,
-    Status,
     locked,
     reading_path,
     scratch_path,
@@ -38,7 +35,7 @@ from folioreel.corpus.selection import (
     describe_held_out,
     select_books,
 )
-from folioreel.corpus.sources import BookFolder, FoundFile
+from folioreel.corpus.sources import BookFolder
 from folioreel.engines.batch import count_cores, run_many
 from folioreel.errors import InputError, WorkError
 from folioreel.files import UNFINISHED, make_folder
@@ -48,30 +45,13 @@ __all__ = ["CorpusConfig", "CorpusReport", "build_corpus"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusReport:
-    """The result of building a corpus."""
+class CorpusReport(Manifest):
+    """What is in the corpus now, and what this run did."""
 
-    books: tuple[BookRecord, ...]
-    """Every book that was found, sorted by path."""
-    held_out: tuple[HeldOutRecord, ...]
     files_read: int
     """Files that this run read; the others were known already."""
     other_files: int
     """Files that are not books, judging by their names."""
-
-    def with_status(self, status: Status) -> tuple[BookRecord, ...]:
-        """The books with one status: `kept`, `short`, `duplicate`, `held out`, `unreadable`."""
-        return tuple(book for book in self.books if book.status == status)
-
-    @property
-    def kept(self) -> tuple[BookRecord, ...]:
-        """The books of the corpus."""
-        return self.with_status("kept")
-
-    @property
-    def left_out(self) -> tuple[BookRecord, ...]:
-        """The other books, each with the reason."""
-        return tuple(book for book in self.books if book.status != "kept")
 
 
 def build_corpus(
@@ -101,31 +81,23 @@ def build_corpus(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Survey:
-    """Every file that was found, with its hash."""
+class _SurveyedFolders:
+    """Every file that was found, with its hash, sorted by path."""
 
     folders: tuple[BookFolder, ...]
-    """The first is the corpus's own; the books of the others must stay out."""
-    found: tuple[tuple[SurveyedFile, ...], ...]
-    """By folder, sorted by path."""
-
-    @property
-    def books(self) -> tuple[SurveyedFile, ...]:
-        return self.found[0]
-
-    @property
-    def held_out(self) -> tuple[SurveyedFile, ...]:
-        return _in_order(chain.from_iterable(self.found[1:]))
+    """The corpus's own, without a prefix, and those whose books must stay out."""
+    books: tuple[SurveyedFile, ...]
+    held_out: tuple[SurveyedFile, ...]
 
     @property
     def ids(self) -> frozenset[str]:
         """The ids of all contents, held out or not."""
-        return frozenset(file.id for files in self.found for file in files if file.id)
+        return frozenset(file.id for file in self.books + self.held_out if file.id)
 
 
 def _survey_folders(
     folder: Path, exclude: Sequence[Path], out: Path, progress: ProgressCallback
-) -> _Survey:
+) -> _SurveyedFolders:
     folders = [BookFolder.open(folder, skip=out)]
     for excluded in exclude:
         taken = {each.prefix for each in folders}
@@ -137,25 +109,26 @@ def _survey_folders(
     for each in folders:
         if not each.files:
             raise InputError("holds no books and no archives of books", each.folder)
-    found: dict[str, list[SurveyedFile]] = {each.prefix: [] for each in folders}
+    books: list[SurveyedFile] = []
+    held_out: list[SurveyedFile] = []
     files = [(each, path) for each in folders for path in each.files]
     for each, path in track(files, "looking for books", progress):
-        found[each.prefix] += map(_survey_file, each.read_file(path))
-    return _Survey(folders=tuple(folders), found=tuple(map(_in_order, found.values())))
+        for file in each.read_file(path):
+            surveyed = SurveyedFile(path=file.path, problem=file.problem)
+            if not file.problem:
+                surveyed = replace(surveyed, id=file.id, sha256=file.sha256)
+            (held_out if each.prefix else books).append(surveyed)
 
+    def in_order(found: list[SurveyedFile]) -> tuple[SurveyedFile, ...]:
+        return tuple(sorted(found, key=lambda file: (file.path, file.sha256)))
 
-def _survey_file(file: FoundFile) -> SurveyedFile:
-    if file.problem:
-        return SurveyedFile(path=file.path, problem=file.problem)
-    return SurveyedFile(path=file.path, id=file.id, sha256=file.sha256)
-
-
-def _in_order(files: Iterator[SurveyedFile] | list[SurveyedFile]) -> tuple[SurveyedFile, ...]:
-    return tuple(sorted(files, key=lambda file: (file.path, file.sha256)))
+    return _SurveyedFolders(
+        folders=tuple(folders), books=in_order(books), held_out=in_order(held_out)
+    )
 
 
 def _build_locked(
-    survey: _Survey, out: Path, config: CorpusConfig, progress: ProgressCallback
+    survey: _SurveyedFolders, out: Path, config: CorpusConfig, progress: ProgressCallback
 ) -> CorpusReport:
     _prepare_folder(out)
     failures: dict[str, Reading] = {}
@@ -179,15 +152,16 @@ def _build_locked(
         wanted = textless - tried
         if not wanted:
             break
-    held_out = tuple(describe_held_out(survey.held_out, get_reading))
-    write_manifest(out, Manifest(config=config.settings(), books=books, held_out=held_out))
-    _sweep(out, kept, survey.ids)
-    return CorpusReport(
+    report = CorpusReport(
+        config=config.settings(),
         books=books,
-        held_out=held_out,
+        held_out=tuple(describe_held_out(survey.held_out, get_reading)),
         files_read=len(tried),
         other_files=survey.folders[0].other_files,
     )
+    write_manifest(out, report)
+    _sweep(out, kept, survey.ids)
+    return report
 
 
 def _check_ours(out: Path) -> None:
@@ -214,7 +188,7 @@ def _prepare_folder(out: Path) -> None:
 
 
 def _read_books(
-    survey: _Survey,
+    survey: _SurveyedFolders,
     wanted: Collection[str],
     out: Path,
     config: CorpusConfig,
@@ -240,7 +214,7 @@ def _read_books(
 
 
 def _find_tasks(
-    survey: _Survey, wanted: Collection[str], out: Path, min_words: int
+    survey: _SurveyedFolders, wanted: Collection[str], out: Path, min_words: int
 ) -> Iterator[ReadTask]:
     """The files with the wanted ids, each content once.
 
@@ -248,13 +222,13 @@ def _find_tasks(
         InputError: A file has changed since it was hashed.
     """
     missing = set(wanted)
-    for number, (folder, found) in enumerate(zip(survey.folders, survey.found, strict=True)):
-        paths = {file.path for file in found if file.id in missing}
+    for folder in survey.folders:
+        paths = {file.path for file in survey.books + survey.held_out if file.id in missing}
         for file in folder.read(paths):
             if file.problem or file.id not in missing:
                 continue
             missing.remove(file.id)
-            text_from = min_words if number == 0 else None
+            text_from = None if folder.prefix else min_words
             yield ReadTask(file=file, out=out, text_from=text_from)
     if missing:
         message = f"{len(missing)} files changed while they were read; build the corpus again"

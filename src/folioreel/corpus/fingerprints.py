@@ -26,18 +26,18 @@ from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
 
+# Shorter runs are shared by unrelated books ("he shook his head and"); longer ones are broken by
+# every small revision.
 _RUN_WORDS = 5
-"""Shorter runs are shared by unrelated books ("he shook his head and"); longer ones are broken by
-every small revision."""
+# The standard error of an estimated share is at most 0.044, far less than what separates editions
+# (0.8) from other books (0.16).
 _FUNCTIONS = 128
-"""The standard error of an estimated share is at most 0.044, far less than what separates editions
-(0.8) from other books (0.16)."""
+# One run in so many is sampled: a short story of 3,000 words still has about 47.
 _SKETCH_SHARE = 64
-"""One run in so many is sampled: a short story of 3,000 words still has about 47."""
+# Fewer sampled runs in common may be a proverb or a quotation.
 _LEAST_SHARED = 4
-"""Fewer sampled runs in common may be a proverb or a quotation."""
+# Runs hashed at a time: 4 MB of memory, where a whole novel would take 100.
 _CHUNK = 4096
-"""Runs hashed at a time: 4 MB of memory, where a whole novel would take 100."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -36,9 +36,9 @@ from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.text import dominant_script
 
+# Sentences between two commits: about thirty novels. A kill costs the word index of at most this
+# many; committing more often would leave Tantivy with many small segments to merge.
 _COMMIT_SENTENCES = 200_000
-"""Sentences between two commits: about thirty novels. A kill costs the word index of at most this
-many; committing more often would leave Tantivy with many small segments to merge."""
 SCRIPT_SENTENCES = 500
 """Sentences that decide on a book's script: enough that a foreign motto or title page does not."""
 

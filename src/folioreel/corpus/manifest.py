@@ -27,9 +27,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -86,8 +87,23 @@ class Manifest:
 
     config: dict[str, Any]
     books: tuple[BookRecord, ...]
+    """Every book that was found, sorted by path."""
     held_out: tuple[HeldOutRecord, ...] = ()
     package_version: str = __version__
+
+    def with_status(self, status: Status) -> tuple[BookRecord, ...]:
+        """The books with one status: `kept`, `short`, `duplicate`, `held out`, `unreadable`."""
+        return tuple(book for book in self.books if book.status == status)
+
+    @cached_property
+    def kept(self) -> tuple[BookRecord, ...]:
+        """The books of the corpus."""
+        return self.with_status("kept")
+
+    @cached_property
+    def left_out(self) -> tuple[BookRecord, ...]:
+        """The other books, each with the reason."""
+        return tuple(book for book in self.books if book.status != "kept")
 
 
 def text_path(corpus: Path, book_id: str) -> Path:
@@ -137,18 +153,10 @@ def locked(corpus: Path) -> Iterator[None]:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write `corpus.json`, one line per book so that two corpora can be compared with `diff`."""
-    head = {
-        "format": FORMAT,
-        "version": VERSION,
-        "package_version": manifest.package_version,
-        "config": manifest.config,
-    }
-    lines = [f'"{key}": {_dump(value)}' for key, value in head.items()]
-    lines.append(f'"held_out": {_dump_rows(map(asdict, manifest.held_out))}')
-    lines.append(f'"books": {_dump_rows(map(asdict, manifest.books))}')
-    text = "{" + ",\n ".join(lines) + "}\n"
-    write_whole(folder / MANIFEST, text.encode("utf-8", errors="backslashreplace"))
+    """Write `corpus.json`."""
+    head = {"package_version": manifest.package_version, "config": manifest.config}
+    rows = {"held_out": manifest.held_out, "books": manifest.books}
+    write_records(folder / MANIFEST, FORMAT, VERSION, head, rows)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -160,50 +168,74 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(f"is not a corpus (it has no {MANIFEST}); build one first", folder)
-    try:
-        data = json.loads(read_bytes(path))
-    except ValueError as error:
-        raise InputError("is damaged; delete it and build the corpus again", path) from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError("does not describe a corpus; is it another program's file?", path)
-    if data.get("version") != VERSION:
-        raise InputError(
-            f"has version {data.get('version')}, but this folioreel reads version {VERSION}; "
-            "build the corpus again",
-            path,
-        )
+    data = read_records(path, FORMAT, VERSION, "delete it and build the corpus again")
     try:
         return Manifest(
             config=data["config"],
-            books=tuple(_parse(BookRecord, row) for row in data["books"]),
-            held_out=tuple(_parse(HeldOutRecord, row) for row in data["held_out"]),
+            books=tuple(parse_record(BookRecord, row) for row in data["books"]),
+            held_out=tuple(parse_record(HeldOutRecord, row) for row in data["held_out"]),
             package_version=data["package_version"],
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"is damaged ({error}); build the corpus again", path) from error
 
 
-_Record = TypeVar("_Record", BookRecord, HeldOutRecord)
+def write_records(
+    path: Path,
+    file_format: str,
+    version: int,
+    head: Mapping[str, Any],
+    rows: Mapping[str, Sequence[Any]],
+) -> None:
+    """Write JSON with one line per record, so that `diff` and `grep` work on it."""
+
+    def dump(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    head = {"format": file_format, "version": version, **head}
+    lines = [f'"{key}": {dump(value)}' for key, value in head.items()]
+    for key, records in rows.items():
+        dumped = ",\n  ".join(dump(asdict(record)) for record in records)
+        lines.append(f'"{key}": ' + (f"[\n  {dumped}]" if dumped else "[]"))
+    text = "{" + ",\n ".join(lines) + "}\n"
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
-def _parse(kind: type[_Record], row: dict[str, Any]) -> _Record:
-    """A record, its field types checked: the file may have been edited by hand."""
+def read_records(path: Path, file_format: str, version: int, repair: str) -> dict[str, Any]:
+    """Read what `write_records` wrote; the caller parses the records.
+
+    Raises:
+        InputError: It is damaged, or has another format or version; `repair` says what to do.
+    """
+    try:
+        data = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"is damaged; {repair}", path) from error
+    if not isinstance(data, dict) or data.get("format") != file_format:
+        raise InputError(f"is not a {file_format} file; {repair}", path)
+    if data.get("version") != version:
+        found = data.get("version")
+        message = f"has version {found}, but this folioreel reads version {version}; {repair}"
+        raise InputError(message, path)
+    return data
+
+
+_Record = TypeVar("_Record")
+_FIELD_TYPES = {"int": int, "str": str, "str | None": str | None, "Status": str}
+
+
+def parse_record(kind: type[_Record], row: Mapping[str, Any]) -> _Record:
+    """A record, its field types checked: the file may have been edited by hand.
+
+    Raises:
+        TypeError: A field is missing, unknown, or has the wrong type.
+        ValueError: The status is unknown.
+    """
     record = kind(**row)
-    for field in fields(kind):
+    for field in fields(record):  # type: ignore[arg-type]  # only dataclasses are passed
         value = getattr(record, field.name)
-        expected = int if field.type == "int" else str
-        optional = field.name == "duplicate_of" and value is None
-        if not optional and not isinstance(value, expected):
-            raise ValueError(f"{field.name} of {row.get('path')} must be {expected.__name__}")
-    if isinstance(record, BookRecord) and record.status not in STATUSES:
-        raise ValueError(f"unknown status {record.status!r}")
+        if field.type in _FIELD_TYPES and not isinstance(value, _FIELD_TYPES[field.type]):
+            raise TypeError(f"{field.name} of {row.get('path')} must be {field.type}")
+        if field.type == "Status" and value not in STATUSES:
+            raise ValueError(f"unknown status {value!r}")
     return record
-
-
-def _dump_rows(rows: Iterable[dict[str, Any]]) -> str:
-    dumped = ",\n  ".join(_dump(row) for row in rows)
-    return f"[\n  {dumped}]" if dumped else "[]"
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -26,9 +26,9 @@ from folioreel.text import squeeze
 from folioreel.types import Book
 
 _GZIP_LEVEL = 6
+# Books kept in memory between passages: neighbouring results often come from the same book, and a
+# long novel takes a few megabytes.
 _CACHED_BOOKS = 8
-"""Books kept in memory between passages: neighbouring results often come from the same book, and a
-long novel takes a few megabytes."""
 _REBUILD = "build the corpus again to repair it"
 
 
@@ -167,15 +167,10 @@ class Corpus:
     manifest: Manifest
     _cache: dict[str, CorpusBook] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
+    @property
     def books(self) -> tuple[BookRecord, ...]:
         """The books it keeps, sorted by path."""
-        return tuple(book for book in self.manifest.books if book.status == "kept")
-
-    @cached_property
-    def left_out(self) -> tuple[BookRecord, ...]:
-        """The books it does not keep, each with the reason."""
-        return tuple(book for book in self.manifest.books if book.status != "kept")
+        return self.manifest.kept
 
     @property
     def sentence_count(self) -> int:

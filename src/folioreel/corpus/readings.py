@@ -30,10 +30,10 @@ from folioreel.ingest.book import load_book
 from folioreel.text import tokenize
 from folioreel.types import Book
 
+# Version 1 did not tell a crash of the reader from an unreadable book.
 _VERSION = 2
-"""Version 1 did not tell a crash of the reader from an unreadable book."""
+# The file name while a book is read: a book with this title has none of its own.
 _UNTITLED = "folioreel-untitled"
-"""The file name while a book is read: a book with this title has none of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)

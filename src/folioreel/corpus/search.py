@@ -33,7 +33,7 @@ from folioreel.corpus.store import (
     vector_file,
     words_folder,
 )
-from folioreel.corpus.words import WordIndex
+from folioreel.corpus.words import Place, WordIndex
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
@@ -41,20 +41,17 @@ from folioreel.text import dominant_script, tokenize
 
 By = Literal["both", "meaning", "words"]
 
+# Sentences with the nearest signs, which the vectors then rank. Signs are a coarse measure: a
+# shorter list loses true neighbours (docs/search.md has the recall), a longer one costs reads.
 _SHORTLIST = 2_000
-"""Sentences with the nearest signs, which the vectors then rank. Signs are a coarse measure: a
-shorter list loses true neighbours (docs/search.md has the recall), a longer one costs reads."""
+# How many places of both rankings count when they are joined; later ones add next to nothing.
 _DEPTH = 100
-"""How many places of both rankings count when they are joined; later ones add next to nothing."""
+# Sentences, evenly spread, whose vectors give the mean: the standard error of such a mean is
+# 1/141 of the spread, and reading all of a large corpus would take minutes.
 _MEAN_SAMPLE = 20_000
-"""Sentences, evenly spread, whose vectors give the mean: the standard error of such
-a mean is 1/141 of the spread, and reading all of a large corpus would take minutes."""
+# The constant of reciprocal rank fusion, as published (Cormack et al., 2009): the larger it is,
+# the less the first places differ.
 _RANK_OFFSET = 60
-"""The constant of reciprocal rank fusion, as published (Cormack et al., 2009): the larger it is,
-the less the first places differ."""
-
-Place = tuple[str, int]
-"""A book's id, and a sentence's index in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,10 +215,8 @@ class SearchStore:
 
     def find_words(self, query: str, count: int) -> dict[Place, float]:
         """The sentences that share the rarest words with a query, with their BM25, best first."""
-        hits = self._words.search(query, count)
-        return {
-            (hit.book_id, hit.sentence): hit.score for hit in hits if hit.book_id in self._numbers
-        }
+        found = self._words.search(query, count)
+        return {place: score for place, score in found.items() if place[0] in self._numbers}
 
     def check_query(self, query: str) -> None:
         """Stop at a query that no book can answer.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from folioreel.corpus.fingerprints import SignatureIndex, SketchIndex
-from folioreel.corpus.manifest import BookRecord, HeldOutRecord, Status
+from folioreel.corpus.manifest import BookRecord, HeldOutRecord
 from folioreel.corpus.readings import Reading
 from folioreel.errors import ConfigError
 
@@ -57,13 +57,6 @@ class SurveyedFile:
     """Why it could not even be opened; it has no id then."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Verdict:
-    status: Status
-    reason: str = ""
-    duplicate_of: str | None = None
-
-
 def select_books(
     files: Iterable[SurveyedFile],
     held_out: Iterable[SurveyedFile],
@@ -79,28 +72,18 @@ def select_books(
     kept: dict[str, str] = {}  # path -> sha256
     for file in files:
         reading = _reading_of(file, find_reading)
-        verdict = _judge_alone(reading, sketches, config)
-        if verdict.status == "kept":
+        record = _judge_alone(file, reading, sketches, config)
+        if record.status == "kept":
             signature = reading.fingerprint.signature
             match = signatures.find_likeness(signature)
             if match is not None and match.share >= config.duplicate_from:
                 same = kept[match.name] == file.sha256
                 reason = "the same file" if same else f"{match.share:.0%} of the same text"
-                verdict = _Verdict(status="duplicate", reason=reason, duplicate_of=match.name)
+                record = replace(record, status="duplicate", reason=reason, duplicate_of=match.name)
             else:
                 signatures.add(file.path, signature)
                 kept[file.path] = file.sha256
-        yield BookRecord(
-            id=file.id,
-            title=_title(file, reading),
-            path=file.path,
-            sha256=file.sha256,
-            sentences=reading.sentences,
-            words=reading.words,
-            status=verdict.status,
-            reason=verdict.reason,
-            duplicate_of=verdict.duplicate_of,
-        )
+        yield record
 
 
 def describe_held_out(
@@ -131,19 +114,30 @@ def _index_held_out(
     )
 
 
-def _judge_alone(reading: Reading, held_out: SketchIndex, config: CorpusConfig) -> _Verdict:
-    """The verdict on a book without regard to the other books of the corpus."""
+def _judge_alone(
+    file: SurveyedFile, reading: Reading, held_out: SketchIndex, config: CorpusConfig
+) -> BookRecord:
+    """The record of a book, judged without regard to the other books of the corpus."""
+    record = BookRecord(
+        id=file.id,
+        title=_title(file, reading),
+        path=file.path,
+        sha256=file.sha256,
+        sentences=reading.sentences,
+        words=reading.words,
+        status="kept",
+    )
     if reading.problem:
-        return _Verdict(status="unreadable", reason=reading.problem)
+        return replace(record, status="unreadable", reason=reading.problem)
     match = held_out.find_likeness(reading.fingerprint.sketch)
     # Before the length: what was held out must be listed as such, however short it is.
     if match is not None and match.share >= config.held_out_from:
         reason = f"{match.share:.0%} of the shorter text is in both"
-        return _Verdict(status="held out", reason=reason, duplicate_of=match.name)
+        return replace(record, status="held out", reason=reason, duplicate_of=match.name)
     if reading.words < config.min_words:
         reason = f"{reading.words:,} words, fewer than {config.min_words:,}"
-        return _Verdict(status="short", reason=reason)
-    return _Verdict(status="kept")
+        return replace(record, status="short", reason=reason)
+    return record
 
 
 def _reading_of(file: SurveyedFile, find_reading: Callable[[str], Reading]) -> Reading:

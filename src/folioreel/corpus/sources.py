@@ -22,15 +22,15 @@ from folioreel.errors import InputError
 
 BOOK_SUFFIXES = frozenset(".txt .text .md .markdown .html .htm .xhtml .epub .fb2 .fbz .pdf".split())
 """Suffixes of books; `load_book` then decides by content."""
+# Books in formats that we cannot read. They are passed on so that the report names them.
 _FOREIGN_SUFFIXES = frozenset(
     ".mobi .azw .azw3 .prc .doc .docx .rtf .odt .djvu .chm .lit .gz .rar .7z".split()
 )
-"""Books in formats that we cannot read. They are passed on so that the report names them."""
 _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
 _ZIP_ENDINGS = (".zip",)
+# Bytes. Every task holds its whole file in memory; even a scanned PDF is rarely this large, and a
+# larger file is more likely a mislabelled video or disk image.
 _LARGEST_BOOK = 200 * 2**20
-"""Bytes. Every task holds its whole file in memory; even a scanned PDF is rarely this large, and a
-larger file is more likely a mislabelled video or disk image."""
 _DAMAGED = "is cut short or damaged; download or copy it again"
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import numpy as np
+
 from folioreel.corpus.manifest import STATUSES
 from folioreel.corpus.reader import Corpus
 from folioreel.progress import ProgressCallback, ignore_progress, track
@@ -61,7 +63,7 @@ def measure_corpus(
             lengths[len(words)] += 1
     sentences = lengths.total()
     words_in_all = sum(length * count for length, count in lengths.items())
-    statuses = Counter(book.status for book in corpus.left_out)
+    statuses = Counter(book.status for book in corpus.manifest.left_out)
     return CorpusStatistics(
         books=len(corpus.books),
         sentences=sentences,
@@ -75,13 +77,10 @@ def measure_corpus(
 
 def median_of_histogram(histogram: Counter[int]) -> float:
     """The exact median of counted values; 0 if there are none."""
-    total = histogram.total()
-    if total == 0:
+    if not histogram:
         return 0.0
-    middles = ((total - 1) // 2, total // 2)  # the same place twice if the number is odd
-    found = []
-    passed = 0
-    for value in sorted(histogram):
-        found += [value for middle in middles if passed <= middle < passed + histogram[value]]
-        passed += histogram[value]
-    return sum(found) / 2
+    values = np.array(sorted(histogram))
+    ends = np.cumsum([histogram[value] for value in values.tolist()])
+    # The two middle places; the same place twice if the number of values is odd.
+    middles = [(ends[-1] - 1) // 2, ends[-1] // 2]
+    return float(values[np.searchsorted(ends, middles, side="right")].mean())

@@ -32,19 +32,18 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from io import FileIO
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
+from folioreel.corpus.manifest import parse_record, read_records, write_records
 from folioreel.corpus.reader import BookText, CorpusPassage, CorpusSentence
 from folioreel.errors import InputError
-from folioreel.files import write_whole
 from folioreel.ingest.source import read_bytes
 
 FORMAT = "folioreel-search"
@@ -111,13 +110,10 @@ def passage_file(corpus: Path, book: IndexedBook) -> PassageFile:
 
 
 def write_record(corpus: Path, record: StoreRecord) -> None:
-    """Write `store.json`, one line per book."""
-    head = {"format": FORMAT, "version": VERSION, **asdict(record)}
+    """Write `store.json`."""
+    head = asdict(replace(record, books=()))
     del head["books"]
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    books = ",\n  ".join(json.dumps(asdict(book)) for book in record.books)
-    text = "{" + ",\n ".join([*lines, f'"books": [\n  {books}]']) + "}\n"
-    write_whole(store_folder(corpus) / RECORD, text.encode("utf-8"))
+    write_records(store_folder(corpus) / RECORD, FORMAT, VERSION, head, {"books": record.books})
 
 
 def read_record(corpus: Path) -> StoreRecord:
@@ -127,39 +123,16 @@ def read_record(corpus: Path) -> StoreRecord:
         InputError: There is no store, it has another version, or it is damaged.
     """
     path = store_folder(corpus) / RECORD
-    again = f"run: folioreel corpus index {corpus}"
+    repair = f"run: folioreel corpus index {corpus}"
     if not path.is_file():
-        raise InputError(f"cannot be searched yet; {again}", corpus)
+        raise InputError(f"cannot be searched yet; {repair}", corpus)
+    data = read_records(path, FORMAT, VERSION, repair)
     try:
-        data = json.loads(read_bytes(path))
-        if data["format"] != FORMAT:
-            raise InputError(f"does not describe a search store; {again}", path)
-        if data["version"] != VERSION:
-            found = data["version"]
-            raise InputError(
-                f"has version {found}, but this folioreel reads version {VERSION}; {again}", path
-            )
-        return StoreRecord(
-            books=tuple(
-                IndexedBook(
-                    sentences=_typed(row["sentences"], int),
-                    **{key: _typed(row[key], str) for key in ("id", "text_sha256", "script")},
-                )
-                for row in data["books"]
-            ),
-            units=_typed(data["units"], int),
-            **{
-                key: _typed(data[key], str) for key in ("encoder", "fingerprint", "package_version")
-            },
-        )
+        books = tuple(parse_record(IndexedBook, row) for row in data["books"])
+        head = {key: data[key] for key in ("encoder", "fingerprint", "units", "package_version")}
+        return parse_record(StoreRecord, {**head, "books": books})
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"is damaged; {again}", path) from error
-
-
-def _typed(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
-        raise TypeError(f"{value!r} is not {kind.__name__}")
-    return value
+        raise InputError(f"is damaged; {repair}", path) from error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ id and the sentence's index in it; the text itself is in the corpus.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import tantivy
@@ -16,24 +15,18 @@ from folioreel.errors import InputError
 from folioreel.files import make_folder
 
 _TOKENIZER = "folioreel"
+# Memory of the writer before it flushes to disk. Tantivy needs 15 MB at least; more only means
+# fewer merges later.
 _HEAP_BYTES = 64_000_000
-"""Memory of the writer before it flushes to disk. Tantivy needs 15 MB at least; more only means
-fewer merges later."""
+# A word in at least this share of all sentences ("the", "said") hardly distinguishes them, and
+# its long list of sentences takes most of the time.
 _COMMON_FROM = 0.05
-"""A word in at least this share of all sentences ("the", "said") hardly distinguishes them, and
-its long list of sentences takes most of the time."""
+# Characters; Tantivy's own default. Longer tokens are web addresses and debris.
 _LONGEST_WORD = 40
-"""Characters; Tantivy's own default. Longer tokens are web addresses and debris."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WordHit:
-    """A sentence that shares words with the query."""
-
-    book_id: str
-    sentence: int
-    score: float
-    """BM25."""
+Place = tuple[str, int]
+"""A book's id, and the index of a sentence in it."""
 
 
 class WordIndex:
@@ -66,15 +59,15 @@ class WordIndex:
         """The distinct words of a text in the form in which they are compared."""
         return list(dict.fromkeys(self._analyzer.analyze(text)))
 
-    def search(self, text: str, count: int) -> list[WordHit]:
-        """The sentences that share the rarest words with a text, best first.
+    def search(self, text: str, count: int) -> dict[Place, float]:
+        """The sentences that share the rarest words with a text and their BM25, best first.
 
         Raises:
             InputError: The index is damaged.
         """
         words = self._rare_words(text)
         if not words:
-            return []
+            return {}
         schema = self._index.schema
         query = tantivy.Query.boolean_query(
             [
@@ -84,10 +77,10 @@ class WordIndex:
         )
         try:
             found = self._searcher.search(query, count, count=False)
-            hits = [self._read_hit(score, address) for score, address in found.hits]
+            hits = {self._place(address): float(score) for score, address in found.hits}
         except (ValueError, OSError) as error:
             raise self._damaged(error) from error
-        return sorted(hits, key=lambda hit: (-hit.score, hit.book_id, hit.sentence))
+        return dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0])))
 
     def _rare_words(self, text: str) -> list[str]:
         """The words to look for: the common ones are dropped, unless there are no others."""
@@ -96,13 +89,9 @@ class WordIndex:
         rare = [word for word in known if counts[word] < _COMMON_FROM * self.sentences]
         return rare or known
 
-    def _read_hit(self, score: float, address: tantivy.DocAddress) -> WordHit:
+    def _place(self, address: tantivy.DocAddress) -> Place:
         document = self._searcher.doc(address)
-        return WordHit(
-            book_id=str(document.get_first("book")),
-            sentence=int(document.get_first("sentence") or 0),
-            score=float(score),
-        )
+        return str(document.get_first("book")), int(document.get_first("sentence") or 0)
 
     def _damaged(self, error: Exception) -> InputError:
         reason = " ".join(str(error).split())[:200]

@@ -24,12 +24,12 @@ from folioreel.engines.batch import (
 )
 from folioreel.errors import ConfigError, WorkError
 
+# Ray's own default, stated: a machine may fail a few times, but an item that kills every process
+# it meets must not be retried forever.
 _RETRIES = 3
-"""Ray's own default, stated: a machine may fail a few times, but an item that kills every process
-it meets must not be retried forever."""
+# For a temporary cluster. By default Ray would reserve 30 % of all memory; we keep a few tasks in
+# flight, each no larger than a book.
 _OBJECT_STORE_BYTES = 256_000_000
-"""For a temporary cluster. By default Ray would reserve 30 % of all memory; we keep a few tasks in
-flight, each no larger than a book."""
 
 
 def run_on_ray(
