@@ -57,10 +57,8 @@ def find_dialogue(
 ) -> tuple[Dialogue | None, list[str]]:
     """The dialogue of a film, and notes for the user on where it comes from.
 
-    Args:
-        video: The open video.
-        wanted: A subtitle file, the number of a track, a language, or `none`; see `load_film`.
-        progress: Called while a track is read.
+    What is wanted is a subtitle file, the number of a track, a language, or `none`, as `load_film`
+    explains.
     """
     if isinstance(wanted, str) and wanted.strip().casefold() == "none":
         return None, ["no subtitles, as requested: the film has only silent moments"]
@@ -155,13 +153,9 @@ def _is_bitmap(path: Path) -> bool:
 def check_times(
     first_s: float, last_s: float, duration_s: float, frame_rate: float | None
 ) -> Iterator[str]:
-    """Notes about subtitles whose times do not fit the video, most telling first.
+    """Notes on subtitles that do not fit the video, by when they begin and end.
 
-    Args:
-        first_s: When the first cue begins.
-        last_s: When the last cue ends.
-        duration_s: The length of the video; 0 if unknown.
-        frame_rate: The frame rate of the video, if known.
+    A length of 0 and a frame rate of None are unknown.
     """
     if duration_s <= 0:
         return

@@ -14,13 +14,7 @@ from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
 from folioreel.ingest.video.container import OpenVideo, open_video
 from folioreel.ingest.video.shot_detectors import DetectorName
-from folioreel.ingest.video.shots import (
-    VideoScan,
-    keep_scan,
-    recall_features,
-    scan_cached,
-    scan_video,
-)
+from folioreel.ingest.video.shots import VideoScan, recall_features, scan_cached, scan_video
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
 from folioreel.types import Film
@@ -84,13 +78,9 @@ def watch_film(
 ) -> Film:
     """The film with feature vectors of its shots: the same as `load_film` with an encoder gives.
 
-    A film that has features, no video or no shots is returned as it is.
-
-    Args:
-        film: A film that was loaded without an encoder.
-        encoder: Computes the feature vectors.
-        detector: What found the shots; it has to find them again to choose the same frames.
-        progress: Called as the video is decoded, which the cache may make unnecessary.
+    A film that has features, no video or no shots is returned as it is. The detector must be the
+    one that found the shots: it has to find them again for the same frames to be chosen. If the
+    features are in the cache, nothing is decoded.
 
     Raises:
         InputError: The video is gone, or its shots are not those of the film.
@@ -99,14 +89,13 @@ def watch_film(
     if film.features is not None or film.video is None or not film.shots:
         return film
     with open_video(film.video) as video:
-        scan = scan_video(video, detector, encoder, progress)
+        # Hashed anew: a film read from a result may know the hash of a file that was replaced.
+        scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)
     if scan.shots != film.shots:
         raise InputError(
             f"the {detector} detector finds other shots than the film has; load the film again",
             film.video,
         )
-    if film.sha256 is not None:
-        keep_scan(scan, film.sha256, detector, encoder)
     return replace(film, features=scan.features)
 
 

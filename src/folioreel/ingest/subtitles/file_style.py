@@ -112,12 +112,9 @@ def label_of(line: str) -> str | None:
 
 
 def find_label(line: str, style: FileStyle, may_open: bool) -> str | None:
-    """The speaker label at the head of a line, with its colon, or None.
+    """The speaker label at the head of a line (without dash or arrows), with its colon, or None.
 
-    Args:
-        line: A line without dash or arrows.
-        style: How its file is written.
-        may_open: Whether the sentence before has come to its end.
+    `may_open` says whether the sentence before has come to its end.
     """
     match, folded = LABEL.match(line), label_of(line)
     if match is None or folded is None:

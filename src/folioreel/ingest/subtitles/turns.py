@@ -58,10 +58,7 @@ class Turn:
 def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Turn]:
     """The turns of one cue (text without markup), each with its share of the cue's time.
 
-    Args:
-        cue: The cue.
-        style: How its file is written.
-        after_close: Whether the cue before came to the end of a sentence.
+    `after_close` says whether the cue before came to the end of a sentence.
     """
     text = _strip_notes(cue.text, style)
     pieces = [

@@ -102,23 +102,9 @@ def scan_cached(
     progress: ProgressCallback | None = None,
 ) -> VideoScan:
     """`scan_video`, or what an earlier pass over the same content found."""
-    found = find_scan(sha256, detector, encoder)
-    if found is not None:
-        return found
-    scan = scan_video(video, detector, encoder, progress)
-    keep_scan(scan, sha256, detector, encoder)
-    return scan
-
-
-def find_scan(sha256: str, detector: DetectorName, encoder: FrameEncoder) -> VideoScan | None:
-    """What an earlier pass over this content found, if it is in the cache."""
-    found = find_array(_cache_key(sha256, detector, encoder))
-    return None if found is None else _unpack(found, encoder)
-
-
-def keep_scan(scan: VideoScan, sha256: str, detector: DetectorName, encoder: FrameEncoder) -> None:
-    """Put what a pass with an encoder found into the cache."""
-    cached_array(_cache_key(sha256, detector, encoder), lambda: _pack(scan))
+    key = _cache_key(sha256, detector, encoder)
+    scan = cached_array(key, lambda: _pack(scan_video(video, detector, encoder, progress)))
+    return _unpack(scan, encoder)
 
 
 def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
@@ -126,8 +112,8 @@ def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
     if film.features is not None or film.sha256 is None or encoder is None:
         return film
     for detector in get_args(DetectorName):
-        scan = find_scan(film.sha256, detector, encoder)
-        if scan is not None and scan.shots == film.shots:
+        found = find_array(_cache_key(film.sha256, detector, encoder))
+        if found is not None and (scan := _unpack(found, encoder)).shots == film.shots:
             return replace(film, features=scan.features)
     return film
 
