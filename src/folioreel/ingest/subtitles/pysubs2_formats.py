@@ -52,28 +52,26 @@ def parse_substation(text: str, frame_rate: float | None = None) -> ParsedCues:
 
 def parse_microdvd(text: str, frame_rate: float | None = None) -> ParsedCues:
     """MicroDVD counts frames; the rate is in the first line, or the video's, or assumed."""
-    # Without an end, the cue gets its start; its length is repaired later.
-    lines = [MICRODVD_LINE.sub(_complete_frames, line) for line in text.split("\n")]
+
+    def complete(match: re.Match[str]) -> str:
+        # Without an end, the cue ends at its start; its length is repaired later.
+        return f"{{{match[1]}}}{{{match[2] or match[1]}}}"
+
+    lines = [MICRODVD_LINE.sub(complete, line) for line in text.split("\n")]
     stated = re.match(
         r"^\{[01]\}\{[0-9]{1,2}\}\s*(\d{2,3}(?:[.,]\d+)?)\s*$", lines[0].strip("\ufeff ")
     )
-    notes: tuple[str, ...] = ()
     if stated is not None:
         rate, lines = float(stated.group(1).replace(",", ".")), lines[1:]
-        notes = (f"the subtitles count frames, and state {rate:g} per second",)
+        note = f"the subtitles count frames, and state {rate:g} per second"
     elif frame_rate is not None:
         rate = frame_rate
-        notes = (f"the subtitles count frames; used the video's {rate:.3f} per second",)
+        note = f"the subtitles count frames; used the video's {rate:.3f} per second"
     else:
         rate = _DEFAULT_FRAME_RATE
-        notes = (f"the subtitles count frames but state no rate; {rate:.3f} was assumed",)
+        note = f"the subtitles count frames but state no rate; {rate:.3f} was assumed"
     subs = pysubs2.SSAFile.from_string("\n".join(lines), format_="microdvd", fps=rate)
-    return ParsedCues(format="microdvd", cues=tuple(_to_cues(subs)), notes=notes)
-
-
-def _complete_frames(match: re.Match[str]) -> str:
-    start, end = match.groups()
-    return f"{{{start}}}{{{end or start}}}"
+    return ParsedCues(cues=tuple(_to_cues(subs)), notes=(note,))
 
 
 def parse_mpl2(text: str) -> list[Cue]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from folioreel.ingest.subtitles.cues import Cue, share_time
 
 # Possessive quantifiers (`*+`) keep these linear: a line of a thousand spaces took ten seconds.
-_TIME = r"(-?)\s*+(?:(\d++)\s*+:\s*+)?(\d{1,3})\s*+:\s*+(\d{1,2})(?:\s*+[.,:;]\s*+(\d{1,6}))?"
+_TIME = r"(-?)\s*+(?:(\d{1,9}+)\s*+:\s*+)?(\d{1,3})\s*+:\s*+(\d{1,2})(?:\s*+[.,:;]\s*+(\d{1,6}))?"
 _ARROW = r"(?:\s*+(?:-++\s?>|[–—=]++>|[→,;])|\s++-\s|[^\S\t]*+\t)\s*+"
 TIMING = re.compile(
     rf"^\s*+(?:\d++\s++)?\[?\s*+{_TIME}{_ARROW}{_TIME}(?:\s*+\](?=\s|$)|(?=\s|$))(.*)$"
@@ -120,13 +120,9 @@ def _read_timing(line: str) -> tuple[float, float, str] | None:
     match = TIMING.match(line)
     if match is None:
         return None
-    groups = match.groups()
-    rest = groups[10]
-    return (
-        _seconds(groups[:5]),
-        _seconds(groups[5:10]),
-        "" if _SETTINGS.match(rest) else rest.strip(),
-    )
+    groups, rest = match.groups()[:10], match.groups()[10]
+    said = "" if _SETTINGS.match(rest) else rest.strip()
+    return _seconds(groups[:5]), _seconds(groups[5:]), said
 
 
 def _seconds(groups: tuple[str | None, ...]) -> float:

@@ -63,8 +63,10 @@ def parse_ttml(text: str) -> list[Cue]:
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=True)
     root = etree.fromstring(_DECLARATION.sub("", text).encode("utf-8"), parser)
-    elements = root.iter() if root is not None else ()
-    body = next((element for element in elements if _local_name(element) == "body"), None)
+    body = None
+    if root is not None:
+        _drop_namespaces(root)
+        body = root if root.tag == "body" else root.find(".//body")
     if body is None:
         raise InputError("is TTML without a body; was the file cut short?")
     cues = list(_walk(body, _read_clock(root), 0.0, None))
@@ -75,15 +77,25 @@ def parse_ttml(text: str) -> list[Cue]:
     return cues
 
 
+def _drop_namespaces(root: etree._Element) -> None:
+    """Leave only local names: writers disagree about namespaces, or do not declare prefixes."""
+    for element in root.iter(etree.Element):
+        element.tag = re.split(r"[}:]", element.tag)[-1]
+        for key, value in element.attrib.items():
+            local = re.split(r"[}:]", key)[-1]
+            if local not in element.attrib:
+                element.set(local, value)
+
+
 def _read_clock(root: etree._Element) -> _Clock:
     def number(name: str) -> int | None:
-        match = re.match(r"\s*(\d+)", _attribute(root, name) or "")
+        match = re.match(r"\s*(\d+)", root.get(name, ""))
         return int(match.group(1)) or None if match else None
 
-    multiplier = re.findall(r"\d+", _attribute(root, "frameRateMultiplier") or "")
+    multiplier = re.findall(r"\d+", root.get("frameRateMultiplier", ""))
     ratio = Fraction(int(multiplier[0]), int(multiplier[1]) or 1) if len(multiplier) == 2 else 1
     frame_rate = number("frameRate")
-    frames = Fraction(frame_rate or 30) * (ratio or 1)
+    frames = Fraction(frame_rate or 30) * (ratio or 1)  # 30 by the standard
     ticks = number("tickRate") or (frames * (number("subFrameRate") or 1) if frame_rate else 1)
     return _Clock(frames_per_s=frames, ticks_per_s=Fraction(ticks))
 
@@ -93,36 +105,30 @@ def _walk(
 ) -> Iterator[Cue]:
     """The cues under an element whose parent's time runs from `parent_s` to `parent_end_s`."""
     begin_s, end_s = _interval(element, clock, parent_s, parent_end_s)
-    if _attribute(element, "role") in _SILENT_ROLES:
+    if element.get("role") in _SILENT_ROLES:
         return
-    if _local_name(element) == "p" and not _has_timed_children(element):
+    is_paragraph = element.tag == "p" and not any(map(_is_timed, element.iter("span")))
+    if is_paragraph or (element.tag == "span" and _is_timed(element)):
         text = _text_of(element).strip()
-        if text:
-            end = end_s if end_s is not None else begin_s + reading_time_s(text)
-            speaker = _attribute(element, "agent")
-            yield Cue(start_s=begin_s, end_s=end, text=text, speaker=speaker)
+        if text and (is_paragraph or end_s is not None):
+            end_s = begin_s + reading_time_s(text) if end_s is None else end_s
+            yield Cue(start_s=begin_s, end_s=end_s, text=text, speaker=element.get("agent"))
         return
-    if _local_name(element) == "span" and _is_timed(element):
-        text = _text_of(element).strip()
-        if text and end_s is not None:
-            yield Cue(start_s=begin_s, end_s=end_s, text=text)
-        return
-    in_turn = _attribute(element, "timeContainer") == "seq"
+    in_turn = element.get("timeContainer") == "seq"
     cursor_s = begin_s
-    for child in element:
-        if isinstance(child.tag, str):
-            yield from _walk(child, clock, cursor_s if in_turn else begin_s, end_s)
-            if in_turn:
-                cursor_s = _interval(child, clock, cursor_s, end_s)[1] or cursor_s
+    for child in element.iterchildren(etree.Element):
+        yield from _walk(child, clock, cursor_s if in_turn else begin_s, end_s)
+        if in_turn:
+            cursor_s = _interval(child, clock, cursor_s, end_s)[1] or cursor_s
 
 
 def _interval(
     element: etree._Element, clock: _Clock, parent_s: float, parent_end_s: float | None
 ) -> tuple[float, float | None]:
     """When an element is shown; its times count from the beginning of its parent."""
-    own_begin = clock.seconds(_attribute(element, "begin") or "") or 0.0
-    own_end = clock.seconds(_attribute(element, "end") or "")
-    length = clock.seconds(_attribute(element, "dur") or "")
+    own_begin = clock.seconds(element.get("begin", "")) or 0.0
+    own_end = clock.seconds(element.get("end", ""))
+    length = clock.seconds(element.get("dur", ""))
     # Some writers give absolute times inside a timed parent; then the sum lies after its end.
     if parent_end_s is not None and parent_s + own_begin >= parent_end_s > own_begin >= parent_s:
         parent_s = 0.0
@@ -137,12 +143,12 @@ def _interval(
 
 def _text_of(element: etree._Element) -> str:
     """The text under an element: white space collapsed, `<br/>` as a line feed."""
-    if _local_name(element) == "metadata" or _attribute(element, "role") in _SILENT_ROLES:
+    if element.tag == "metadata" or element.get("role") in _SILENT_ROLES:
         return ""
     parts = [_collapse(element.text)]
     for child in element:
-        if isinstance(child.tag, str):
-            parts.append("\n" if _local_name(child) == "br" else _text_of(child))
+        if isinstance(child.tag, str):  # not a comment
+            parts.append("\n" if child.tag == "br" else _text_of(child))
         parts.append(_collapse(child.tail))
     return "".join(parts)
 
@@ -151,29 +157,8 @@ def _collapse(text: str | None) -> str:
     return re.sub(r"\s+", " ", text or "")
 
 
-def _has_timed_children(element: etree._Element) -> bool:
-    return any(_local_name(e) == "span" and _is_timed(e) for e in element.iterdescendants())
-
-
 def _is_timed(element: etree._Element) -> bool:
-    return any(_attribute(element, name) for name in ("begin", "end", "dur"))
-
-
-def _local_name(element: etree._Element) -> str:
-    return _without_namespace(element.tag) if isinstance(element.tag, str) else ""
-
-
-def _without_namespace(name: str) -> str:
-    """The name after `{uri}` or `prefix:`; broken documents do not declare their prefixes."""
-    return re.split(r"[}:]", name)[-1]
-
-
-def _attribute(element: etree._Element, name: str) -> str | None:
-    """An attribute by its local name: writers disagree about the namespace."""
-    for key, value in element.attrib.items():
-        if _without_namespace(str(key)) == name:
-            return str(value)
-    return None
+    return any(element.get(name) for name in ("begin", "end", "dur"))
 
 
 def parse_sami(text: str) -> list[Cue]:
