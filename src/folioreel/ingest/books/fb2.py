@@ -75,7 +75,7 @@ def _unpacked(file: SourceFile) -> bytes:
 
 
 def _field(tree: Element, name: str) -> str | None:
-    """A field of the description; the book's own stands before that of the original edition."""
+    """A field of the description; the book's own comes before the original edition's."""
     for node in tree.iter():
         if tag_of(node) == "body":
             return None

@@ -48,7 +48,7 @@ _EMPTY_BRACKETS = re.compile(rf"\s?[\[(]{_ANCHORS}{_NOTE}{_ANCHORS}[\])]|{_NOTE}
 _BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _SPACES = re.compile(r"\s+")
 _VERSE_LINE = 65
-"""Lines that end with `<br>` and have at most so many characters are verse, or an address."""
+"""Characters; lines that end with `<br>` and are no longer than this are verse, or an address."""
 _PROSE_LINE = 100
 """Some line must be longer than this for lines that end with `<br>` to be paragraphs."""
 _GUTENBERG_TITLE = re.compile(

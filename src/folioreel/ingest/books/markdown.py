@@ -149,7 +149,7 @@ def _stamped_lines(text: str, first: int) -> list[tuple[str, int]]:
 
 
 def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Block]:
-    """A paragraph; or verse, if its lines are broken by hand, or set as pandoc's line block."""
+    """A paragraph; or verse, if its lines have hard breaks or form a line block of pandoc."""
     children = inline.children or []
     hard = sum(token.type == "hardbreak" for token in children)
     if len(lines) > 1 and all(text.strip().startswith("| ") for text, _ in lines):

@@ -218,7 +218,7 @@ def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str
 
 
 def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
-    """What stands before Project Gutenberg's start mark and after its end mark."""
+    """Drop what precedes Project Gutenberg's start mark and what follows its end mark."""
     first, last = 0, len(blocks)
     for k, block in enumerate(blocks):
         if _GUTENBERG_START.search(block.text):
@@ -262,7 +262,7 @@ def _is_contents_list(block: Block) -> bool:
 
 
 def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
-    """Sections whose title says that they are matter, up to the next heading of the story."""
+    """Drop sections whose title says that they are matter, up to the next heading of the story."""
     first_chapter = _first_chapter(blocks)
     kinds = [_section_kind(block, early=k < first_chapter) for k, block in enumerate(blocks)]
     total = _words(blocks)
@@ -283,7 +283,7 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
 
 
 def _section_kind(block: Block, *, early: bool) -> MatterKind | None:
-    """What kind of matter a block is the title of; `early`: it stands before the first chapter."""
+    """The kind of matter that a block is the title of; `early` is before the first chapter."""
     text = block.text.strip(" _*=")
     kind = matter_kind(text)
     if kind in (None, "excerpt") or len(text.split()) > _TITLE_WORDS:
@@ -350,7 +350,7 @@ def _first_chapter(blocks: list[Block]) -> int:
 
 
 def _drop_after_end(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
-    """What follows `THE END` in the last quarter of a file, unless chapters go on."""
+    """Drop what follows `THE END` in the last quarter of a file, unless more chapters come."""
     for k in range(3 * len(blocks) // 4, len(blocks)):
         # "CHAPTER XXXIII" above it makes it a chapter's title.
         is_title = k > 0 and blocks[k - 1].kind == "heading"
@@ -364,7 +364,7 @@ def _drop_after_end(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
 
 
 def _demote_capitals(blocks: list[Block]) -> list[Block]:
-    """Where chapters are numbered, other lines in capitals are notices, signs and headlines.
+    """Where chapters are numbered, turn other headings in capitals into text: signs, headlines.
 
     A line right below a number stays: it is the chapter's title.
     """
@@ -382,7 +382,7 @@ def _demote_capitals(blocks: list[Block]) -> list[Block]:
 
 
 def _drop_title_page(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
-    """What stands before the first prose and its heading: title, author, publisher, dedication."""
+    """Drop what precedes the first prose and its heading: title, author, publisher, dedication."""
     first = 0
     for k, block in enumerate(blocks):
         opens = block.kind == "heading" and _is_prose_soon(blocks, k)

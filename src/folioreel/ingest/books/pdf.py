@@ -71,9 +71,9 @@ or a quotation is set smaller. Italics and small capitals differ by less."""
 _INDENT_TOLERANCE = 0.3
 """How exactly a line must stand at the usual indentation, in sizes of the text."""
 _STEP_IN = 0.5
-"""A line that begins further right than the one before by more, in sizes, is set in."""
+"""A line that begins further right than the one before, by this many sizes, is indented."""
 _VERSE_INDENT = 0.8
-"""Verse is set in by at least this, in sizes of the text."""
+"""Verse is indented by at least this, in sizes of the text."""
 
 Role = Literal["heading", "break", "paragraph"]
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -154,7 +154,7 @@ def group_lines(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterat
 
 
 def merge_initials(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterator[Placed]:
-    """Lines with their drop capitals, which files draw separately, put back in front."""
+    """Join drop capitals, which files draw separately, to the lines they begin."""
     initial: Placed | None = None
     for placed in lines:
         text = placed.line.text
@@ -176,7 +176,7 @@ def merge_initials(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Ite
 def _with_initial(initial: Placed, placed: Placed, joiner: Joiner) -> Placed:
     letter, text = initial.line.text, placed.line.text
     first = text.split()[0].strip(".,;:!?—-\"'“”’")
-    # "I" and "was" are two words, "I" and "t" are one.
+    # "I" and "was" are two words; "I" and "t" are one.
     alone = letter[-1] in "AIO" and joiner.knows(first) and not joiner.knows(letter[-1] + first)
     whole = f"{letter} {text}" if alone else letter + text
     line = replace(placed.line, text=whole, x0=initial.line.x0)
@@ -200,10 +200,10 @@ def _starts_block(group: Sequence[Placed], placed: Placed, style: Style) -> bool
         return True
     if abs(placed.line.size - last.line.size) > _OTHER_SIZE * style.size:
         return True
-    return _is_set_in(group, placed, style) or _follows_end(last, placed, style)
+    return _is_indented(group, placed, style) or _follows_end(last, placed, style)
 
 
-def _is_set_in(group: Sequence[Placed], placed: Placed, style: Style) -> bool:
+def _is_indented(group: Sequence[Placed], placed: Placed, style: Style) -> bool:
     """Whether a line's indentation opens a paragraph."""
     last = group[-1]
     step = placed.line.x0 - last.line.x0
@@ -305,12 +305,12 @@ def _make_block(group: Sequence[Placed], style: Style, joiner: Joiner) -> Block:
 
 
 def _is_verse(group: Sequence[Placed], style: Style) -> bool:
-    """Lines that end before the margin, set in, each with a capital."""
+    """Whether lines are indented, end before the margin, and begin with capitals."""
     if len(group) < 2 or not all(placed.is_short for placed in group):
         return False
-    set_in = all(placed.indent > _VERSE_INDENT * style.size for placed in group)
+    indented = all(placed.indent > _VERSE_INDENT * style.size for placed in group)
     capitals = sum(placed.line.text.lstrip("\"“‘'(—-")[:1].isupper() for placed in group)
-    return set_in and capitals >= 0.7 * len(group)  # a verse that is too long runs on
+    return indented and capitals >= 0.7 * len(group)  # a verse that is too long runs on
 
 
 class Joiner:

@@ -87,7 +87,7 @@ def drop_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
 
 
 def _is_repeated(line: Line, count: int, body: float, pages: int) -> bool:
-    """Whether a line stands on so many pages that it is a running head."""
+    """Whether a line is on enough pages to be a running head."""
     # "CHAPTER I" in each of three parts of a book is not a running head; nor are asterisks.
     large = line.size > 1.2 * body and count < 0.1 * pages
     return count >= (_FEWEST_REPEATS if pages > 4 else 2) and not large and not is_break(line.text)
@@ -154,7 +154,7 @@ def _pattern(line: Line, offsets: set[_Offset]) -> str:
 def _count_nearby(
     repeats: Counter[tuple[tuple[str, int], str]], key: tuple[tuple[str, int], str]
 ) -> int:
-    """How often a text stands at a height, a step up or down included."""
+    """How often a text is found at a height, or one step above or below it."""
     (edge, height), pattern = key
     return sum(repeats[(edge, height + step), pattern] for step in (-1, 0, 1))
 
@@ -320,12 +320,12 @@ class Placed:
 
     @property
     def indent(self) -> float:
-        """How far it is set in from the margin."""
+        """How far it is indented from the margin."""
         return self.line.x0 - self.area.left
 
     @property
     def is_centred(self) -> bool:
-        """Whether it stands in the middle, with room on both sides."""
+        """Whether it is centred, with room on both sides."""
         room_left, room_right = self.indent, self.area.right - self.line.x1
         # More room than an indentation has, and as much left as right, within a few letters.
         return min(room_left, room_right) > 1.5 * self.line.size and abs(
@@ -354,7 +354,7 @@ def measure_style(areas: Sequence[Area], size: float) -> Style:
                 indents[round(line.x0 - area.left)] += 1
     pitch = _smallest_common(pitches) or 1.2 * size  # the usual leading
     indent, count = indents.most_common(1)[0] if indents else (0, 0)
-    # One line in 33 is about one paragraph per page; lines that are set in otherwise are rarer.
+    # One line in 33 is about one paragraph per page; other indentations are rarer.
     indented = count >= max(3, 0.03 * lines)
     # If fewer than one step in twenty is wide, headings and section breaks account for them.
     gaps = sum(count for height, count in pitches.items() if height > 1.25 * pitch)

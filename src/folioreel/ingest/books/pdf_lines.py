@@ -2,7 +2,7 @@
 
 The text comes from PDFium (`pypdfium2`, Apache-2.0 and BSD-3-Clause). We tried it beside
 pdfminer.six and pypdf on ten PDFs of two novels, made by five programs: it lost the fewest words on
-eight of them (0.00–0.01 %; on the other two 0.2–0.3 %, hyphenation that `pdf.Joiner` mends), and
+eight of them (0.00–0.01 %; on the other two 0.2–0.3 %, hyphenation that `pdf.Joiner` repairs), and
 took 0.1–0.6 s per novel where the others took 1.4–18 s. It also gives each character's place.
 PyMuPDF's licence (AGPL) rules it out.
 """
@@ -72,7 +72,7 @@ class Line:
     marks: tuple[str, ...] = ()
     """The marks of notes that stood in it."""
     continues: bool = False
-    """It stands at the same height as the line before it, after a wide gap."""
+    """It is at the same height as the line before it, after a wide gap."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ def _open(file: SourceFile) -> pdfium.PdfDocument:
                 "is behind a password; save a copy without one (for example with qpdf --decrypt)"
             )
         else:
-            message = "is cut short or damaged; download or copy it again, or mend it with qpdf"
+            message = "is cut short or damaged; download or copy it again, or repair it with qpdf"
         raise InputError(message, file.path) from error
     return document
 
@@ -206,7 +206,7 @@ def _page_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
 
 
 def _mark_continuations(lines: Sequence[Line]) -> list[Line]:
-    """Join the parts of each line; one behind a wide gap stays apart, and is marked."""
+    """Join the parts of each line, except those behind a wide gap, which are marked."""
     result: list[Line] = []
     for line in lines:
         before = result[-1] if result else None
@@ -274,7 +274,7 @@ def _line(text_page: pdfium.PdfTextPage, glyphs: Sequence[_Glyph], number: int) 
         return None
     size = statistics.median(glyph.size for glyph in shown)
     baseline = statistics.median_low(glyph.y for glyph in shown)
-    kept, marks = _without_marks(_mend_dashes(glyphs, size), size, baseline)
+    kept, marks = _without_marks(_restore_dashes(glyphs, size), size, baseline)
     raw = "".join(kept).rstrip()
     text = clean_text(_CONTROLS.sub("", raw.translate(_LIGATURES)))
     if not text:
@@ -295,7 +295,7 @@ def _line(text_page: pdfium.PdfTextPage, glyphs: Sequence[_Glyph], number: int) 
     )
 
 
-def _mend_dashes(glyphs: Sequence[_Glyph], size: float) -> list[_Glyph]:
+def _restore_dashes(glyphs: Sequence[_Glyph], size: float) -> list[_Glyph]:
     """Restore `--` where PDFium took the second hyphen for a shadow of the first.
 
     It then returns a blank without width before the next word, though the line has real blanks.

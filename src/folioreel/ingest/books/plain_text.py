@@ -55,7 +55,7 @@ class _Page:
 
     width: int
     evenly_spaced: bool
-    """Whether one blank line stands everywhere, so that none sets a heading off."""
+    """Whether one blank line is everywhere, so that spacing does not mark headings."""
 
 
 def read_plain_text(file: SourceFile) -> Manuscript:
@@ -234,7 +234,7 @@ def _stated_title(text: str) -> str | None:
 
 def _first_title(blocks: list[Block]) -> str | None:
     """The first line of the title page: short, and not the start of a sentence."""
-    # The title stands among the first lines, below a picture or a note at most.
+    # The title is among the first lines, below a picture or a note at most.
     named = (b for b in blocks[:8] if not _NO_TITLE.match(b.text) and not matter_kind(b.text))
     first = next(named, None)
     if first is None or is_strong_heading(first.text) or not first.text[:1].isupper():

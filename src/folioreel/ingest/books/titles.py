@@ -25,11 +25,11 @@ MatterKind = Literal["contents", "page", "apparatus", "preface", "introduction",
 class Words:
     """The words of one language, each field a regular expression of alternatives.
 
-    Capitals do not matter. The languages are not told apart: a title is compared with all of them.
+    Case does not matter. A title is compared with the words of all languages.
     """
 
     chapters: str = ""
-    """What a chapter is called; its number stands before or after."""
+    """What a chapter is called; its number comes before or after."""
     parts: str = ""
     """What a division above the chapters is called."""
     sections: str = ""
@@ -48,9 +48,9 @@ class Words:
     imprints: str = ""
     """First words of lines on a title page."""
     page_numbers: str = ""
-    """What stands before a page number."""
+    """What may come before a page number."""
     of_pages: str = ""
-    """What stands between a page number and the number of pages: "3 of 12"."""
+    """What comes between a page number and the number of pages: "3 of 12"."""
 
 
 LANGUAGES = {
@@ -231,7 +231,7 @@ def is_weak_heading(
         text: The line, trimmed.
         blank_before: Blank lines above it.
         indented: It is indented or centred.
-        new_page: A form feed stands above it.
+        new_page: There is a form feed above it.
         evenly_spaced: The file has one blank line everywhere, so spacing does not mark headings.
     """
     text = text.strip(_FRAME)
