@@ -360,7 +360,7 @@ def test_matter_is_left_out(tmp_path, name, body, label) -> None:
     links += [("ch1.xhtml", "CHAPTER I"), ("ch2.xhtml", "CHAPTER II")]
     book = read_epub(pack(tmp_path, epub3({name: page(body), **CHAPTERS}, links)))
     assert said(book) == STORY
-    assert book.notes == (f"Skipped documents that are not part of the story: {label or name}",)
+    assert book.notes == (f"skipped documents that are not part of the story: {label or name}",)
 
 
 @pytest.mark.parametrize(
@@ -543,7 +543,7 @@ def test_a_missing_chapter_is_noted(tmp_path: Path) -> None:
     del files["EPUB/ch3.xhtml"]
     book = read_epub(pack(tmp_path, files))
     assert said(book) == STORY
-    assert book.notes == ("Missing from the EPUB: EPUB/ch3.xhtml",)
+    assert book.notes == ("missing from the EPUB: EPUB/ch3.xhtml",)
 
 
 def test_a_damaged_chapter_is_an_error(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def read_epub(file: SourceFile) -> Manuscript:
     _refuse_pictures(documents, package, path)
     story, left_out = story_documents(documents)
     if left_out:
-        notes.append(f"Skipped documents that are not part of the story: {', '.join(left_out)}")
+        notes.append(f"skipped documents that are not part of the story: {', '.join(left_out)}")
     blocks = [
         replace(block, href=document.href)
         for document in head_documents(story, package.toc)
@@ -137,7 +137,7 @@ def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:
     try:
         tree = parse_html(decode_markup(data, archive.path)) if data else None
     except InputError:
-        notes.append(f"Skipped a document that is not text: {href}")
+        notes.append(f"skipped a document that is not text: {href}")
         return []
     return blocks_of(tree) if tree is not None else []
 
@@ -249,7 +249,7 @@ def _spine(
             missing.append(item.href)
         elif item.is_markup and item.href not in spine:
             spine.append(item.href)
-    notes = (f"Missing from the EPUB: {', '.join(missing)}",) if missing else ()
+    notes = (f"missing from the EPUB: {', '.join(missing)}",) if missing else ()
     return tuple(spine), notes
 
 

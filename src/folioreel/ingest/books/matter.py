@@ -214,7 +214,7 @@ def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str
     if not +skipped:
         return tuple(kept), ()
     names = ", ".join(f"{name} ({count})" for name, count in (+skipped).items())
-    return tuple(kept), (f"Skipped front and back matter (number of blocks): {names}",)
+    return tuple(kept), (f"skipped front and back matter (number of blocks): {names}",)
 
 
 def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:

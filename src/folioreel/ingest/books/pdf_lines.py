@@ -158,7 +158,7 @@ def _read_pages(
         raise InputError("is damaged (no page can be read); download or copy it again", path)
     notes = []
     if broken:
-        notes.append(f"Skipped damaged pages: {', '.join(map(str, broken))}")
+        notes.append(f"skipped damaged pages: {', '.join(map(str, broken))}")
     empty = sum(_letters(lines) < FEWEST_LETTERS for lines in pages) - len(broken)
     if empty > max(_FEW_EMPTY_PAGES, _EMPTY_SHARE * len(pages)):
         notes.append(f"{empty} of {len(pages)} pages have no text (pictures or scans)")

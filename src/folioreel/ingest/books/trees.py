@@ -175,7 +175,7 @@ def note_truncation(data: bytes, end_tag: bytes) -> tuple[str, ...]:
     """A note for the user if a document ends before its last tag."""
     if b"\x00" in data[:64] or end_tag in data[-4096:].lower():
         return ()
-    return ("The file ends before its last tag; if it was cut short, the book's end is missing",)
+    return ("the file ends before its last tag; if it was cut short, the book's end is missing",)
 
 
 def tag_of(element: Element) -> str:
