@@ -1,5 +1,6 @@
 """One pair, one alignment: a watched film gives the same links through every door."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -88,6 +89,11 @@ def test_align_many(pair, alignment, tmp_path):
     alignment.save(tmp_path / "saved")
     written = (tmp_path / "out" / "film" / FILE_NAME).read_bytes()
     assert written == (tmp_path / "saved" / FILE_NAME).read_bytes()
+
+
+def test_evaluate(pair, alignment):
+    row = json.loads(run("evaluate", pair, "--json").stdout)[0]
+    assert row["signature"] == json.loads(json.dumps(alignment.signature))
 
 
 def test_demo(pair, alignment, tmp_path, monkeypatch):
