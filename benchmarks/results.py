@@ -2,15 +2,16 @@
 
     python benchmarks/results.py DATASET --work FOLDER [--systems UNI SVM …] [--protocol one|out]
 
-Two protocols. `one`: everything is fitted to a single pair, as the paper does, and judged on all
-others. The pair is the one with the most matches among those that have lines judged `none` too, so
-that its judgements alone choose it. `out`: each pair is judged by models fitted to all others.
+Two protocols. `one`: everything is trained on a single pair, as in the paper, and tested on all
+others. The pair is the one with the most matches among those that also have lines judged `none`, so
+the choice depends on the judgements alone. `out`: each pair is tested with models trained on all
+others. Only dialogue is compared: a video is not decoded.
 
-The sizes of the networks were chosen by fitting to each of five pairs alone and judging the four
-others: old-scrooge, peg-woffington, ghost-breaker, one-day-more and first-and-last.
+The sizes of the networks were chosen by training on each of five pairs alone and testing on the
+four others: old-scrooge, peg-woffington, ghost-breaker, one-day-more and first-and-last.
 
-A moment of a row without the chain is linked to the sentence of its highest score. Measures and
-finished pairs are kept under --work: a run that was stopped goes on where it ended.
+In rows without the chain, a moment is linked to the sentence with the highest score. Measures and
+finished pairs are kept under --work, so an interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
@@ -31,11 +32,10 @@ from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.score import context_scores
 from folioreel.config import AlignConfig
 from folioreel.evaluate.baselines import baseline_links
-from folioreel.evaluate.dataset import Pair, find_pairs, load_pair
+from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import Scores, judge_links, placed_links, score_outcomes
 from folioreel.files import replacing, write_text
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film
 from folioreel.similarity.tensor import SimilarityRows, SimilarityTensor
 from folioreel.train.context_cnn import (
     ContextConfig,
@@ -160,7 +160,7 @@ def default(cases: Sequence[Case]) -> Linker:
 
 
 def train_default(folders: Sequence[Path]) -> Callable[[Film, Book], Alignment]:
-    """What aligns as the preset `default` does, fitted to the judged pairs of some folders."""
+    """An aligner like the preset `default`, trained on the judged pairs of some folders."""
     from folioreel.train.positions import fit_preset
 
     return Aligner(fit_preset([_read_default(folder) for folder in folders])).align
@@ -170,7 +170,7 @@ def train_default(folders: Sequence[Path]) -> Callable[[Film, Book], Alignment]:
 def _read_default(folder: Path):  # type: ignore[no-untyped-def]  # noqa: ANN202
     from folioreel.train.positions import read_judged
 
-    return read_judged(folder)[0]
+    return read_judged(folder, shots=False)[0]
 
 
 def _for(config: ContextConfig, cases: Sequence[Case]) -> ContextConfig:
@@ -206,9 +206,9 @@ SYSTEMS: dict[str, System] = {
 
 
 def read_case(folder: Path, work: Path) -> Case:
-    """Read a pair; its measures come from the work folder where an earlier run left them."""
+    """Read a pair; its measures come from the work folder if an earlier run left them there."""
     pair = load_pair(folder)
-    film, book = load_film(pair.film), load_book(pair.book)
+    film, book = load_pair_film(pair, shots=False), load_book(pair.book)
     rows = KeptRows(film, book, work / "measures" / f"{pair.name}.npy")
     return Case(pair=pair, film=film, book=book, rows=rows, judged=judged_moments(pair, film, book))
 
@@ -225,7 +225,7 @@ def training_case(cases: Sequence[Case]) -> Case:
 def run_system(
     name: str, training: Sequence[Case], tests: Sequence[Case], folder: Path
 ) -> dict[str, Scores]:
-    """A system's figures on some pairs, those that are known from their files."""
+    """A system's figures on some pairs; those of an earlier run are read from their files."""
     found: dict[str, Scores] = {}
     linker = None
     for case in tests:

@@ -9,7 +9,6 @@ from folioreel.errors import InputError
 from folioreel.evaluate.report import (
     COLUMNS,
     compare_results,
-    evaluate_dataset,
     evaluate_system,
     gain_rows,
     interval_rows,
@@ -49,12 +48,12 @@ def dataset(tmp_path):
     return tmp_path / "pairs"
 
 
-def baseline_rows(dataset, name, groups=None):
+def rows_of(dataset, name, groups=None):
     return make_rows(evaluate_system(dataset, make_system(name)), groups)
 
 
 def test_rows_of_a_baseline(dataset):
-    rows = baseline_rows(dataset, "tfidf")
+    rows = rows_of(dataset, "tfidf")
     assert [row["pair"] for row in rows] == ["one", "two", "mean"]
     one, two, mean = rows
     assert (one["match"], one["none"], two["match"], mean["match"]) == (14, 1, 9, 23)
@@ -75,7 +74,7 @@ def test_rows_of_a_baseline(dataset):
 
 
 def test_the_printed_table_is_flat(dataset):
-    rows = evaluate_dataset(dataset / "one")
+    rows = rows_of(dataset / "one", "default")
     assert len(rows) == 1  # one pair has no mean
     (shown,) = table_rows(rows)
     assert tuple(shown) == COLUMNS
@@ -84,7 +83,7 @@ def test_the_printed_table_is_flat(dataset):
 
 
 def test_a_report_becomes_a_folder(dataset, tmp_path):
-    rows = baseline_rows(dataset, "uniform")
+    rows = rows_of(dataset, "uniform")
     files = write_report(rows, tmp_path / "new" / "report")
     assert sorted(path.name for path in files) == sorted(
         path.name for path in (tmp_path / "new" / "report").iterdir()
@@ -106,7 +105,7 @@ def test_a_report_becomes_a_folder(dataset, tmp_path):
 
 
 def test_two_reports_are_the_same_to_the_byte(dataset, tmp_path):
-    rows, again = baseline_rows(dataset, "bm25"), baseline_rows(dataset, "bm25")
+    rows, again = rows_of(dataset, "bm25"), rows_of(dataset, "bm25")
     for first, second in zip(
         write_report(rows, tmp_path / "a"), write_report(again, tmp_path / "b"), strict=True
     ):
@@ -114,7 +113,7 @@ def test_two_reports_are_the_same_to_the_byte(dataset, tmp_path):
 
 
 def test_a_report_cannot_replace_a_file(dataset, tmp_path):
-    rows = baseline_rows(dataset / "one", "uniform")
+    rows = rows_of(dataset / "one", "uniform")
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(InputError, match="cannot be created"):
         write_report(rows, tmp_path / "taken")
@@ -122,7 +121,7 @@ def test_a_report_cannot_replace_a_file(dataset, tmp_path):
 
 def test_groups_have_means_of_their_own(dataset):
     write_pair(dataset / "three", 9)
-    rows = baseline_rows(dataset, "uniform", {"few": ["three", "two"], "alone": ["one"]})
+    rows = rows_of(dataset, "uniform", {"few": ["three", "two"], "alone": ["one"]})
     assert [row["pair"] for row in rows] == ["one", "three", "two", "few", "alone", "mean"]
     one, three, two, few, alone, mean = rows
     assert few["near"] == pytest.approx((three["near"] + two["near"]) / 2, abs=0.01)
@@ -138,7 +137,7 @@ def test_groups_have_means_of_their_own(dataset):
 
 
 def test_a_single_pair_has_intervals_too(dataset):
-    (shown,) = interval_rows(baseline_rows(dataset / "one", "uniform"))
+    (shown,) = interval_rows(rows_of(dataset / "one", "uniform"))
     assert shown["pair"] == "one"
     assert "[" in shown["near"]
     assert shown["auroc"] == "0.500 [0.500, 0.500]"

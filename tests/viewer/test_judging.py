@@ -13,7 +13,7 @@ from made_pages import SILENT, Browser, make_alignment, open_session, serving
 from folioreel.alignment.aligner import Aligner
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import find_pairs, load_pair, load_pair_film
-from folioreel.evaluate.report import evaluate_dataset
+from folioreel.evaluate.report import evaluate_system, make_rows, make_system
 from folioreel.export.alignment_json import read_alignment, read_document
 from folioreel.export.page_payload import page_link
 from folioreel.ingest.book import load_book
@@ -223,7 +223,7 @@ def test_the_folder_is_a_judged_pair(browser, result):
     assert [(j.moment, j.verdict) for j in found] == [(1, "match"), (2, "match"), (3, "none")]
     assert 4 in found[0].sentences
     assert 9 in found[1].sentences
-    (row,) = evaluate_dataset(folder)
+    (row,) = make_rows(evaluate_system(folder, make_system()))
     assert (row["match"], row["none"]) == (2, 1)
     assert set(row["kind"]) == {"dialogue", "visual"}
 

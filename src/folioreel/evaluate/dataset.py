@@ -52,6 +52,7 @@ FILM_JSON = "film.json"
 _FILM_FORMAT = {"format": "folioreel-film", "version": 1}
 ANNOTATIONS = ("annotations.tsv", "annotations.csv")
 _SUBTITLES = "film.srt"
+# If there are several, the first of these is the film.
 _VIDEOS = tuple(f"film{suffix}" for suffix in (".mp4", ".mkv", ".webm", ".mov", ".avi"))
 
 
@@ -256,6 +257,7 @@ def _count_lines(path: Path) -> tuple[tuple[int, ...], int]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read ({error})", path) from error
     lines = text.split("\n")
+    # Blank lines separate paragraphs, as in the benchmark's own scoring script.
     firsts, inside = [], False
     for number, line in enumerate(lines, 1):
         if line.strip() and not inside:

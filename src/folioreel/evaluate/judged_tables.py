@@ -109,6 +109,7 @@ def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[st
     delimiter = "," if path.suffix == ".csv" else "\t"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
+            # Quotation marks are dialogue here, not quoting.
             reader = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
             rows = [(reader.line_num, row) for row in reader if row]
     except FileNotFoundError:

@@ -183,6 +183,7 @@ def judge_links(pair: Pair, links: Sequence[PlacedLink]) -> Outcomes:
         own = index.at(*times_s) if times_s is not None else spoken[judgement.line]
         low, high = judgement.line - NEAR_SENTENCES, judgement.line + NEAR_SENTENCES + 1
         around = [own, *spoken[max(0, low) : high]]
+        # Books other than plain text have no lines: such a link cannot be judged.
         scores.append(own.score if own is not None and own.line else UNLINKED)
         distances.append(_distance(pair, judgement, own))
         recalled.append(any(_distance(pair, judgement, k) <= NEAR_PARAGRAPHS for k in around))
@@ -281,6 +282,7 @@ def _distance(pair: Pair, judgement: Judgement, link: PlacedLink | None) -> int:
         return bisect.bisect_right(pair.paragraph_lines, number) - 1
 
     here = paragraph(link.line)
+    # Inside the passage the distance is 0; otherwise to its nearer end. The best alternate counts.
     return min(
         max(paragraph(first) - here, here - paragraph(last), 0)
         for first, last in judgement.passages
@@ -294,6 +296,7 @@ def _percent(part: int, whole: int) -> float:
 def _average_precision(
     scores: NDArray[np.float64], right: NDArray[np.bool_], matches: int
 ) -> float:
+    # Scenes that are near count as right, too, so there may be more right links than matches.
     total = max(matches or 1, int(right.sum()))
     hits, summed = 0, 0.0
     for place, k in enumerate(np.argsort(-scores, kind="stable"), 1):
@@ -308,6 +311,7 @@ def _average_precision(
 def _auroc(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> float | None:
     if not len(positive) or not len(negative):
         return None
+    # The share of (match, none) pairs in which the match has the higher score; ties count half.
     ordered = np.sort(negative)
     below = np.searchsorted(ordered, positive, side="left")
     up_to = np.searchsorted(ordered, positive, side="right")

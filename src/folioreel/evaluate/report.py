@@ -70,6 +70,7 @@ MEAN = "mean"
 _FIGURES = COLUMNS[3:-1]
 _COUNTS = ("match", "none", "false_claims")
 _FRACTIONS = ("auroc", "ece", "ece_by_chance", "pooled_ece", "pooled_by_chance")
+# Finer steps would show the noise of single lines: 5 % of a pair are five or six of them.
 _CURVE = tuple(range(5, 101, 5))
 
 Row = dict[str, Any]
@@ -103,6 +104,7 @@ def align_pair(
     """Align a judged pair as `folioreel.align` does; if it has a video, it is watched."""
     return align(
         pair.book,
+        # The judged moments themselves: shots found anew in the video might differ from them.
         read_film_json(pair.film) if pair.film_name == FILM_JSON else pair.film,
         preset=preset,
         encoder=encoder,
@@ -142,13 +144,6 @@ def make_system(
     return align_baseline
 
 
-def evaluate_dataset(
-    folder: Path, preset: str = "default", progress: ProgressCallback = ignore_progress
-) -> list[Row]:
-    """The rows of a preset on the judged pairs of a folder."""
-    return make_rows(evaluate_system(folder, make_system(preset), progress))
-
-
 def evaluate_system(
     folder: Path, system: System, progress: ProgressCallback = ignore_progress
 ) -> list[PairResult]:
@@ -169,6 +164,7 @@ def judge_alignment(pair: Pair, alignment: Alignment) -> PairResult:
     return PairResult(
         pair=pair.name,
         outcomes=judge_links(pair, links),
+        # Without shots there are no silent moments, and every judged shot would count as missed.
         shots=score_shots(pair, links) if film.shots else None,
         watched=watched,
         signature=alignment.signature,
@@ -207,7 +203,7 @@ def compare_results(
             [result.outcomes for result in side if result.pair in members]
             for side in (results, others)
         )
-        gains = difference_intervals(theirs, ours)
+        gains = difference_intervals(theirs, ours)  # the second minus the first
         found.append({"gain": name, **{figure: _plain(gains[figure]) for figure in _FIGURES}})
     return found
 
@@ -313,6 +309,7 @@ def _mean_row(name: str, rows: Sequence[Row], outcomes: Sequence[Outcomes]) -> R
     pooled = join_outcomes(outcomes)
     details = _details(pooled, outcomes)
     pooled_error = figure_intervals([pooled])["ece"]
+    # With a hundred lines per pair the mean ece is mostly noise, which pooling averages out.
     details["intervals"]["pooled_ece"] = pooled_error and [pooled_error.low, pooled_error.high]
     shots = [row["shots"] for row in rows if row["shots"]]
     watched = {row["watched"] for row in rows}

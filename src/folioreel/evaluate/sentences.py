@@ -136,10 +136,7 @@ def evaluate_sentences(
     (of the plain cosine, with nothing trained) and `sentences_per_s`; the last two are None for
     published figures.
 
-    Args:
-        sick: The folder of the dataset.
-        encoders: Names or folders of encoders, or names of baselines; by default all of them.
-        progress: Called with the progress of each stage.
+    `encoders` are names or folders of encoders, or names of baselines; by default all of them.
 
     Raises:
         InputError: The dataset cannot be read.
@@ -183,7 +180,7 @@ def judge_encoder(
     return {
         **asdict(found),
         "cosine_pearson": pearson_correlation(np.sum(first * second, axis=1), data.test.scores),
-        "sentences_per_s": len(texts) / max(seconds, 1e-9),
+        "sentences_per_s": len(texts) / max(seconds, 1e-9),  # made encoders may take no time
     }
 
 
@@ -203,6 +200,7 @@ def pair_features(first: Floats, second: Floats) -> Floats:
 
 def score_shares(scores: NDArray[np.float64]) -> Floats:
     """A score as a distribution over the two whole scores around it: (N, 5), rows sum to 1."""
+    # A score of 5 is all of 5 and nothing of 4, not of a sixth class: so `below` stops at 4.
     below = np.clip(np.floor(scores), 1, CLASSES - 1).astype(np.int64)
     shares = np.zeros((len(scores), CLASSES), dtype=np.float32)
     rows = np.arange(len(scores))
@@ -220,12 +218,7 @@ def fit_relatedness(
 ) -> RelatednessModel:
     """Train the softmax; returns the weights that did best on the trial set.
 
-    Args:
-        train: The features of the training pairs: (N, features).
-        train_scores: Their human scores: (N,).
-        trial: The features of the pairs that decide when to stop.
-        trial_scores: Their human scores.
-        config: Training settings.
+    `train` and `trial` are features, (N, features); the scores are human ones, (N,).
     """
     config = config or FitConfig()
     best, best_pearson, waited = None, -math.inf, 0
@@ -319,6 +312,7 @@ def _fitting(features: Floats, shares: Floats, config: FitConfig) -> Iterator[Re
             np.matmul(inputs.T, error, out=gradient[:-1])
             gradient[-1] = error.sum(axis=0)
             step += 1
+            # Adam with β₁ = 0.9, β₂ = 0.999, ε = 1e-8, the defaults of its paper.
             mean += 0.1 * (gradient - mean)
             square += 0.001 * (gradient * gradient - square)
             rate = config.learning_rate * math.sqrt(1 - 0.999**step) / (1 - 0.9**step)

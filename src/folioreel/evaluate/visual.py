@@ -44,11 +44,7 @@ def evaluate_visual(
 ) -> dict[str, Any]:
     """Image-sentence retrieval with the embeddings, and BLEU of the captioner.
 
-    Args:
-        flickr8k: The folder of the dataset.
-        embeddings: Names or folders; the scores of several are added up.
-        captioner: A name or a folder.
-        progress: Called with the progress of each stage.
+    Models are given by name or folder; the scores of several embeddings are added up.
 
     Returns:
         `image_to_sentence` and `sentence_to_image`, each with `r1`, `r5`, `r10` (percent) and

@@ -31,7 +31,7 @@ _GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class ReaderJudgement:
     """What a reader decided about one moment."""
 
     moment: int
@@ -44,7 +44,7 @@ class Judgement:
         return {"moment": self.moment, "verdict": self.verdict, "sentence": self.sentence}
 
     @classmethod
-    def from_dict(cls, values: Any, alignment: Alignment) -> Judgement:
+    def from_dict(cls, values: Any, alignment: Alignment) -> ReaderJudgement:
         """Check and read a judgement of this alignment.
 
         Raises:
@@ -76,7 +76,7 @@ class Judgements:
         """
         self.folder = folder
         self._alignment = alignment
-        self._made: list[Judgement] = []  # in the order in which they were made
+        self._made: list[ReaderJudgement] = []  # in the order in which they were made
         self.revision = 0
         self._size = 0  # of the journal, in bytes
         if (folder / JOURNAL).exists():
@@ -85,11 +85,11 @@ class Judgements:
             raise InputError("is not a folder of judgements; move it elsewhere", folder)
 
     @property
-    def current(self) -> dict[int, Judgement]:
+    def current(self) -> dict[int, ReaderJudgement]:
         """The judgement of each moment that has one."""
         return {judgement.moment: judgement for judgement in self._made}
 
-    def add(self, judgement: Judgement) -> bool:
+    def add(self, judgement: ReaderJudgement) -> bool:
         """Save a judgement; it is on disk when this returns.
 
         Returns:
@@ -151,7 +151,7 @@ class Judgements:
         if entry["do"] == "undo":
             self._made.pop()
         else:
-            self._made.append(Judgement.from_dict(entry["judgement"], self._alignment))
+            self._made.append(ReaderJudgement.from_dict(entry["judgement"], self._alignment))
         self.revision = int(entry["revision"])
 
     def _append(self, entry: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from folioreel.ingest.film import watch_film
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
-from folioreel.viewer.judgements import FORMAT, VERSION, Judgement, Judgements
+from folioreel.viewer.judgements import FORMAT, VERSION, Judgements, ReaderJudgement
 
 if TYPE_CHECKING:
     from folioreel.alignment.aligner import Aligner
@@ -114,7 +114,7 @@ class Session:
             StaleError: Another window has saved a judgement since.
             ValueError: It is not a judgement of this alignment.
         """
-        judgement = Judgement.from_dict(values, self.alignment)
+        judgement = ReaderJudgement.from_dict(values, self.alignment)
         self._prepared.wait()
         with self._lock:
             self._check_revision(revision)
@@ -148,7 +148,9 @@ class Session:
             titles = (self.alignment.book.title, self.alignment.film.title)
             if (values["book"], values["film"]) != titles:
                 raise ValueError(f"it is of {values['book']} and {values['film']}")
-            found = [Judgement.from_dict(entry, self.alignment) for entry in values["judgements"]]
+            found = [
+                ReaderJudgement.from_dict(entry, self.alignment) for entry in values["judgements"]
+            ]
         except (OSError, ValueError, LookupError, TypeError) as error:
             message = f"is not a file of judgements saved by the page ({error})"
             raise InputError(message, path) from error
@@ -227,14 +229,14 @@ def _is_other(link: Link, before: Link) -> bool:
     return moved or abs(link.score - before.score) > _NOISE
 
 
-def _place(judgement: Judgement) -> int:
+def _place(judgement: ReaderJudgement) -> int:
     """The judged sentence, or ABSENT."""
     from folioreel.models.chain import ABSENT
 
     return ABSENT if judgement.sentence is None else judgement.sentence
 
 
-def _judged_link(link: Link, judgement: Judgement | None) -> Link:
+def _judged_link(link: Link, judgement: ReaderJudgement | None) -> Link:
     """The link after a judgement; unchanged without one."""
     if judgement is None:
         return link
