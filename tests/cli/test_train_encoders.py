@@ -87,7 +87,7 @@ def test_limit_and_json(encoder, vectors, tmp_path):
 
 
 def test_a_built_in_encoder_by_name(tmp_path, rng):
-    common = load_encoder("student")._model.vocabulary.words[100:160]
+    common = load_encoder("student").vocabulary.words[100:160]
     vectors = write_vectors(tmp_path / "vectors.txt", [*common, "qwxzv"], rng)
     result = run("vocabulary", "student", vectors, "--out", tmp_path / "new", "--json")
     assert result.exit_code == 0, result.output
