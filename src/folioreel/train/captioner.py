@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from folioreel.errors import ConfigError
 from folioreel.models.captioner import caption_tokens
 from folioreel.models.vocabulary import END, PADDING, SPECIAL_TOKENS, UNKNOWN, Vocabulary
-from folioreel.train.loop import Training, epoch_generator
+from folioreel.train.loop import Training, check_least, epoch_generator
 from folioreel.train.visual_training import DescribedClips
 
 
@@ -59,8 +59,7 @@ class CaptionerConfig:
 
     def __post_init__(self) -> None:
         """Check the sizes."""
-        if min(asdict(self).values()) < 1:
-            raise ConfigError("every size of a captioner must be at least 1")
+        check_least(self, 1, "vocabulary", "picture_units", "word_units", "units")
 
 
 class CaptionerNetwork(nn.Module):
@@ -80,6 +79,7 @@ class CaptionerNetwork(nn.Module):
         self.lstm = nn.LSTM(config.word_units + units, units, batch_first=True)
         self.narrow = nn.Linear(2 * units, config.word_units)
         self.bias = nn.Parameter(torch.zeros(config.vocabulary))
+        # The same vectors give the logits, which should begin near 0: all words equally likely.
         nn.init.normal_(self.words.weight, std=0.1)
         self.register_buffer("centre", torch.zeros(config.picture_units))
         self.register_buffer("spread", torch.ones(()))
@@ -152,8 +152,7 @@ class CaptionTrainingConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.batch < 1 or self.epochs < 1:
-            raise ConfigError("batch and epochs must be at least 1")
+        check_least(self, 1, "batch", "epochs")
         if not (0 <= self.dropout < 1 and 0 <= self.smoothing < 1):
             raise ConfigError("dropout and smoothing must be at least 0 and below 1")
 

@@ -27,7 +27,7 @@ from folioreel.errors import ConfigError
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.judged import JudgedMoment
-from folioreel.train.loop import Training
+from folioreel.train.loop import Training, check_least
 
 # Moments that are scored together when hard negatives are sought: each is a whole row of the book
 # with its halo, so that more of them would need much memory.
@@ -69,9 +69,7 @@ class ContextConfig:
             raise ConfigError("a context model's window must be odd, so that it has a centre")
         if not self.measures:
             raise ConfigError("a context model needs at least one measure")
-        for name in ("channels", "epochs", "batch", "hard"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_least(self, 1, "channels", "epochs", "batch", "hard")
         if not 0 <= self.dropout < 1:
             raise ConfigError("dropout must be at least 0 and below 1")
 

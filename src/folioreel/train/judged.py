@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from folioreel.alignment.positions import Fixed
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair
 from folioreel.evaluate.judged_tables import Judgement
@@ -18,6 +19,9 @@ from folioreel.similarity.tensor import SimilarityRows
 from folioreel.types import Book, Film
 
 Verdict = Literal["match", "scene", "none"]
+
+# Sentences before and after a judged passage that still count as the same scene.
+_SCENE_MARGIN = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +75,24 @@ def judged_moments(pair: Pair, film: Film, book: Book) -> tuple[JudgedMoment, ..
         elif old is None or ranks.index(new.verdict) < ranks.index(old.verdict):
             found[moment] = new
     return tuple(found[moment] for moment in sorted(found))
+
+
+def fixed_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
+    """What judges say about moments: rendered here, not in the book, or somewhere in a scene."""
+    fixed: dict[int, Fixed] = {}
+    for judged in judged_moments(pair, film, book):
+        if judged.verdict == "none":
+            fixed[judged.moment] = Fixed(sentences=None, rendered=False)
+            continue
+        sentences = np.zeros(len(book.sentences), dtype=bool)
+        margin = _SCENE_MARGIN if judged.verdict == "scene" else 0
+        for sentence in judged.sentences:
+            sentences[max(0, sentence - margin) : sentence + margin + 1] = True
+        # A silent moment has no score that could confirm a match, but its position is known.
+        spoken = film.moments[judged.moment].text != ""
+        rendered = True if judged.verdict == "match" and spoken else None
+        fixed[judged.moment] = Fixed(sentences=sentences, rendered=rendered)
+    return fixed
 
 
 def _moment_of(pair: Pair, judgement: Judgement, film: Film) -> int | None:

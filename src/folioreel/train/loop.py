@@ -291,6 +291,18 @@ def _differences(theirs: dict[str, Any], ours: dict[str, Any], inside: str = "")
     return found
 
 
+def check_least(config: Any, least: float, *names: str) -> None:
+    """Check that some fields of a configuration are numbers of at least `least`.
+
+    Raises:
+        ConfigError: One is smaller, infinite or not a number.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if not least <= value < math.inf:
+            raise ConfigError(f"{name} must be at least {least:g}, not {value}")
+
+
 def epoch_generator(seed: int, epoch: int) -> torch.Generator:
     """The random numbers of an epoch, which depend on nothing before it; dropout is seeded too."""
     seed = seed * 100_003 + epoch  # a prime above any number of epochs: no two runs share a seed

@@ -197,15 +197,10 @@ def embedding_model(
     report: dict[str, Any],
     card: str,
 ) -> VisualSemantic:
-    """Networks that read with a student's word vectors, as one embedding.
+    """Networks, by the name of their part, as one embedding of some kind of frame features.
 
-    Args:
-        name: What the embedding is called.
-        features: The kind of frame features that it takes.
-        networks: By the name of their part.
-        student: Comes with the package, so that its word vectors need not be stored again.
-        report: How they were trained.
-        card: The model card, in Markdown.
+    They read with the word vectors of a student that comes with the package, so that these need
+    not be stored again.
     """
     parts = {part: embedding_part(part, network) for part, network in networks.items()}
     (words,) = student.parts

@@ -32,7 +32,7 @@ from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
-from folioreel.train.judged import judged_moments
+from folioreel.train.judged import fixed_moments
 from folioreel.types import Alignment, Book, Film
 
 START = AlignConfig(
@@ -52,8 +52,6 @@ START = AlignConfig(
     steps=StepsConfig(),
 )
 """Where fitting begins: shared rare words alone."""
-# Sentences before and after a judged passage that still count as the same scene.
-_SCENE_MARGIN = 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,24 +126,6 @@ def read_judged(
         )
         found.append(JudgedFilm(pair=pair, film=film, book=book, measured=measured))
     return found
-
-
-def fixed_moments(pair: Pair, film: Film, book: Book) -> dict[int, Fixed]:
-    """What judges say about moments: rendered here, not in the book, or somewhere in a scene."""
-    fixed: dict[int, Fixed] = {}
-    for judged in judged_moments(pair, film, book):
-        if judged.verdict == "none":
-            fixed[judged.moment] = Fixed(sentences=None, rendered=False)
-            continue
-        sentences = np.zeros(len(book.sentences), dtype=bool)
-        margin = _SCENE_MARGIN if judged.verdict == "scene" else 0
-        for sentence in judged.sentences:
-            sentences[max(0, sentence - margin) : sentence + margin + 1] = True
-        # A silent moment has no score that could confirm a match, but its position is known.
-        spoken = film.moments[judged.moment].text != ""
-        rendered = True if judged.verdict == "match" and spoken else None
-        fixed[judged.moment] = Fixed(sentences=sentences, rendered=rendered)
-    return fixed
 
 
 def fit_preset(

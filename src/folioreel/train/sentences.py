@@ -20,7 +20,7 @@ from folioreel.errors import ConfigError, InputError
 from folioreel.models.vocabulary import LARGEST_VOCABULARY, Vocabulary
 from folioreel.models.word_encoder import WordEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.train.loop import choose_device
+from folioreel.train.loop import check_least, choose_device
 from folioreel.train.onnx import encoder_part, skip_thought_graph
 from folioreel.train.runs import (
     CHECKPOINT,
@@ -62,13 +62,19 @@ class TrainSentencesConfig(RunSettings):
     def __post_init__(self) -> None:
         """Check the values before any work is done."""
         super().__post_init__()
-        for name in ("units", "word_units", "vocabulary", "batch", "steps"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_least(self, 1, "batch", "steps")
+        self.model(self.vocabulary)
         if self.vocabulary > LARGEST_VOCABULARY:
             raise ConfigError(f"vocabulary must be at most {LARGEST_VOCABULARY:,} words")
-        if self.bidirectional and self.units % 2:
-            raise ConfigError("a bidirectional encoder needs an even number of units")
+
+    def model(self, words: int) -> SkipThoughtConfig:
+        """The model for a vocabulary; a small corpus has fewer words than were asked for."""
+        return SkipThoughtConfig(
+            vocabulary=words,
+            word_units=self.word_units,
+            units=self.units,
+            bidirectional=self.bidirectional,
+        )
 
 
 def train_sentences(
@@ -99,7 +105,12 @@ def train_sentences(
         raise InputError("has fewer than two books; one must be held out for validation", corpus)
     vocabulary = _prepare_pack(opened, out, settings, progress)
     books = PackedBooks(*read_pack(out / "pack"), device)
-    config = _training_config(settings, len(vocabulary), len(opened.books))
+    config = SkipThoughtTrainingConfig(
+        model=settings.model(len(vocabulary)),
+        batch=settings.batch,
+        steps=settings.steps,
+        held_out_books=min(_MOST_HELD_OUT, max(1, len(opened.books) // 10)),
+    )
     _check_books(books, config, corpus)
     training = SkipThoughtTraining(config, books, device)
     measured = training.fit(
@@ -174,23 +185,6 @@ def _prepare_pack(
         vocabulary = build_vocabulary(corpus, settings.vocabulary, progress)
         pack_corpus(corpus, vocabulary, pack, progress=progress)
     return Vocabulary.load(pack / "vocabulary.txt")
-
-
-def _training_config(
-    settings: TrainSentencesConfig, words: int, books: int
-) -> SkipThoughtTrainingConfig:
-    model = SkipThoughtConfig(
-        vocabulary=words,
-        word_units=settings.word_units,
-        units=settings.units,
-        bidirectional=settings.bidirectional,
-    )
-    return SkipThoughtTrainingConfig(
-        model=model,
-        batch=settings.batch,
-        steps=settings.steps,
-        held_out_books=min(_MOST_HELD_OUT, max(1, books // 10)),
-    )
 
 
 def _check_books(books: PackedBooks, config: SkipThoughtTrainingConfig, corpus: Path) -> None:

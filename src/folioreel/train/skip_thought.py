@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import END, PADDING
-from folioreel.train.loop import Training
+from folioreel.train.loop import Training, check_least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,7 @@ class SkipThoughtConfig:
 
     def __post_init__(self) -> None:
         """Check the sizes."""
-        if min(self.vocabulary, self.word_units, self.units) < 1:
-            raise ConfigError("every size of a skip-thought model must be at least 1")
+        check_least(self, 1, "vocabulary", "word_units", "units")
         if self.bidirectional and self.units % 2:
             raise ConfigError("a bidirectional encoder needs an even number of units")
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING, UNKNOWN
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.train.loop import Training
+from folioreel.train.loop import Training, check_least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,15 +131,11 @@ class StudentTrainingConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if min(self.steps, self.warm_up, self.held_out) < 1:
-            raise ConfigError("steps, warm_up and held_out must be at least 1")
-        if self.batch < 2:
-            raise ConfigError("batch must be at least 2: sentences are compared with each other")
+        check_least(self, 1, "steps", "warm_up", "held_out")
+        check_least(self, 2, "batch")  # sentences are compared with each other
+        check_least(self, 0, "learning_rate", "similarities")
         if not 0 <= self.word_dropout <= 1:
             raise ConfigError("word_dropout must be between 0 and 1")
-        for name in ("learning_rate", "similarities"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise ConfigError(f"{name} must be a number of at least 0")
 
 
 class StudentTraining(Training[tuple[Tensor, Tensor]]):
@@ -169,6 +165,7 @@ class StudentTraining(Training[tuple[Tensor, Tensor]]):
             nn.init.normal_(student.words.weight, std=0.5)
         student.words.weight.data[PADDING] = 0
         fused = device.type == "cuda"
+        # No weight decay: it would wear away the vectors of rare words, which few steps renew.
         optimizer = torch.optim.AdamW(student.parameters(), weight_decay=0.0, fused=fused)
         super().__init__(config, student, optimizer, total=config.steps)
         self._ids = torch.from_numpy(sentences.ids.astype(np.int32)).to(device)

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING
+from folioreel.train.loop import check_least
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ class VisualSemanticConfig:
 
     def __post_init__(self) -> None:
         """Check the sizes."""
-        sizes = (self.clip_units, self.vocabulary, self.word_units, self.units, self.longest)
-        if min(sizes) < 1:
-            raise ConfigError("every size of an embedding must be at least 1")
+        check_least(self, 1, "clip_units", "vocabulary", "word_units", "units", "longest")
         if self.reader not in ("lstm", "attention"):
             raise ConfigError(f"unknown reader {self.reader!r}; choose lstm or attention")
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING, UNKNOWN
-from folioreel.train.loop import Training, epoch_generator
+from folioreel.train.loop import Training, check_least, epoch_generator
 from folioreel.train.visual_semantic import (
     Contrast,
     VisualSemanticConfig,
@@ -58,8 +58,8 @@ class VisualTrainingConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if self.batch < 2 or self.epochs < 1:
-            raise ConfigError("batch must be at least 2 (clips are contrasted), epochs at least 1")
+        check_least(self, 1, "epochs")
+        check_least(self, 2, "batch")  # clips are contrasted with each other
         for name in ("clip_dropout", "word_dropout", "mixing"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} must be between 0 and 1")
@@ -148,13 +148,7 @@ def pad_ids(sentences: Sequence[Sequence[int]], longest: int) -> NDArray[np.int6
 def described_clips(
     views: NDArray[np.float32], sentences: Sequence[Sequence[Sequence[int]]], longest: int
 ) -> DescribedClips:
-    """Clips and the sentences of each as tensors.
-
-    Args:
-        views: (N, V, D); the first view is the whole clip.
-        sentences: The word ids of each sentence of each clip.
-        longest: Sentences are cut after this many words.
-    """
+    """Clips (N, V, D), the whole clip as first view, with the word ids of their sentences."""
     counts = torch.tensor([len(texts) for texts in sentences])
     return DescribedClips(
         features=torch.from_numpy(np.ascontiguousarray(views[:, 0])),

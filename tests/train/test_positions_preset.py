@@ -22,6 +22,7 @@ from folioreel.ingest.film import load_film
 from folioreel.models.presets import load_preset
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train import positions as module
+from folioreel.train.judged import fixed_moments
 from folioreel.train.positions import (
     START,
     FitConfig,
@@ -29,7 +30,6 @@ from folioreel.train.positions import (
     align_measured,
     fit_positions,
     fit_preset,
-    fixed_moments,
     leave_one_out,
     log_likelihood,
     read_judged,
