@@ -285,8 +285,8 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
 def _section_kind(block: Block, *, early: bool) -> MatterKind | None:
     """The kind of matter that a block is the title of; `early` is before the first chapter."""
     text = block.text.strip(" _*=")
-    kind = matter_kind(text)
-    if kind in (None, "excerpt") or len(text.split()) > _TITLE_WORDS:
+    kind = matter_kind(text) if len(text.split()) <= _TITLE_WORDS else None
+    if kind in (None, "excerpt"):
         return None
     is_heading = block.kind == "heading"
     if block.in_body and kind in ("preface", "introduction"):
