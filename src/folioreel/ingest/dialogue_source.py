@@ -1,6 +1,6 @@
 """Where the words of a film come from: a text track, a subtitle file, or nowhere.
 
-Without a wish of the user, `find_dialogue` takes the first that there is:
+Unless the user asks for something else, `find_dialogue` takes the first of these:
 
 1. the best text track of the video, unless all of them are forced or commentaries
 2. a subtitle file beside the video (`film.srt`, `film.en.srt`, `film.en.sdh.srt`)
@@ -46,7 +46,7 @@ _SLOWER_RATES = (
     (25.0, "25", 30000 / 1001),
 )
 _RETIME = "re-time them with ffsubsync or Subtitle Edit"
-# In a clip below five minutes, speech may fill any part; how much it covers tells nothing.
+# In a clip below five minutes people may speak anywhere, so gaps before and after say nothing.
 _CLIP_S = 300.0
 # A film with no word in its first quarter of an hour is rare enough to mention.
 _LATE_START_S = 900.0

@@ -149,7 +149,7 @@ def count_letters(text: str) -> int:
 
 
 def _clip_to_start(cues: Iterable[Cue], faults: Counter[str]) -> list[Cue]:
-    """Cut off what lies before time zero or beyond a day."""
+    """Drop cues before time zero or after a day, and clip those that begin before zero."""
     kept = []
     for cue in cues:
         if (cue.start_s < 0 and cue.end_s <= 0) or cue.start_s > _LAST_TIME_S:
@@ -185,7 +185,7 @@ def _likely_end(cue: Cue) -> float:
 
 
 def _is_stray(before: Cue | None, cue: Cue, after: Cue | None) -> bool:
-    """Whether a cue lies far outside the two cues that it stands between."""
+    """Whether the time of a cue is far from both its neighbours in the file."""
     if after is None:
         # The last cue may follow long silent credits, but not by two hours.
         return before is not None and cue.start_s > before.start_s + 12 * _FAR_S

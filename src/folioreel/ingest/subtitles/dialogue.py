@@ -81,7 +81,7 @@ def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogu
     """Read a subtitle file of any format in `formats.FORMATS`.
 
     Args:
-        path: The file. Its content tells the format, not its name.
+        path: The file; its format is detected from the content, whatever it is called.
         frame_rate: The frame rate of the video, for files that count frames.
 
     Raises:

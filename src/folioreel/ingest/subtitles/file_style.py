@@ -28,13 +28,12 @@ _FULL_STOP = re.compile(r"[.…。।][\"”’')]*$")
 # Longer capitalised phrases before a colon are headlines, not names.
 _MOST_NAME_WORDS = 4
 
-_LISTS = ("said_before_colon", "function_words", "titles", "roles", "name_particles")
-_ENGLISH = {name: frozenset(ENGLISH[name].split()) for name in _LISTS}
+_ENGLISH = {name: frozenset(words.split()) for name, words in ENGLISH.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileStyle:
-    """What the whole file tells about each of its cues."""
+    """How a file is written, as far as it decides what the marks in a cue mean."""
 
     all_capitals: bool
     no_capitals: bool

@@ -1,4 +1,4 @@
-"""Subtitle files of any format → cues; the content tells the format, not the file's name.
+"""Subtitle files of any format → cues; the format is detected from the content.
 
 To add a format, write a parser beside those of its family (`subrip.py`: lines under a line of
 times; `ttml_sami.py`: tags; `pysubs2_formats.py`: what pysubs2 reads, and JSON) and add it to

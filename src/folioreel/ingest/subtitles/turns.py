@@ -74,7 +74,7 @@ def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Tur
 
 
 def _strip_notes(text: str, style: FileStyle) -> str:
-    """Remove what stands in brackets, and what stands in parentheses unless it is spoken."""
+    """Remove notes in brackets, and in parentheses unless the words are spoken."""
     text = BRACKETS.sub(_arrow_or_nothing, text)
     text = _CLOSE_BRACKET.sub("", _OPEN_BRACKET.sub("", text))
     return PARENTHESES.sub(

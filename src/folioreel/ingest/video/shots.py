@@ -34,7 +34,7 @@ from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Film, Shot, ShotFeatures
 
 _STAGE = "finding shots"
-# Seconds of film, not of work. A report for every frame would cost more than it tells.
+# Seconds of film between two reports: a progress bar does not need one for every frame.
 _REPORT_EVERY_S = 5.0
 # Part of the cache key. Add one when a pass would find something else in the same video.
 _CACHE_VERSION = 1

@@ -23,8 +23,8 @@ FRAMES_A_SHOT = 3
 WIDEST = 16 / 9
 """Wider frames lose their sides, and frames narrower than the inverse lose top and bottom.
 
-Encoders take squares. A frame of 16:9 fits into one whole and bears the distortion; squeezing
-2.39:1 as well would make everybody thin.
+Encoders take squares. A frame of 16:9 is squeezed into one whole; with 2.39:1, the distortion would
+be too strong.
 """
 _CLOSEST_S = 0.25
 """Between two kept frames. Shorter than the shortest shot (0.3 s), so that each shot has one."""
