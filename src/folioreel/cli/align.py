@@ -48,7 +48,7 @@ def align(
     from folioreel.alignment.aligner import align as align_files
     from folioreel.export.results import check_folder, write_results
 
-    if out is not None:
+    if out is not None:  # before the work, which takes minutes for a video
         check_folder(out, force=force)
     with output.show_progress() as progress:
         alignment = align_files(book, film, progress=progress, **settings)
@@ -84,7 +84,7 @@ def align_many(table: Path, out: Path, as_json: bool, **settings: Any) -> None:
         results = app.align_many(table, out, config, progress)
     failed = [result for result in results if result.status == "failed"]
     rows = [asdict(result) for result in results]
-    if not as_json:
+    if not as_json:  # reasons are whole sentences, too long for a table; they follow below
         rows = [{name: row[name] for name in row if name != "reason"} for row in rows]
     output.show_rows(rows, as_json=as_json)
     if failed:
@@ -143,6 +143,7 @@ def inspect(files: tuple[Path, ...], shots: bool, as_json: bool) -> None:
     if as_json:
         output.show_json(rows)
         return
+    # Two tables, as books and films have different columns.
     for kind in ("book", "film"):
         table = [
             {k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == kind

@@ -46,6 +46,7 @@ def retrieve(
 
     config = app.RetrieveConfig(**settings)
     with output.show_progress(_KEPT) as progress:
+        # Books are found by what is said: decoding the video would change nothing.
         read_film = load_film(film, subtitles=subtitles, shots=False)
         output.show_notes(film, read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
@@ -94,7 +95,7 @@ def borrow(
     from folioreel.apps import borrow as app
     from folioreel.ingest.film import load_film
 
-    aligner = Aligner.load()
+    aligner = Aligner.load()  # it says which features of the pictures it needs
     config = app.BorrowConfig(**settings)
     with output.show_progress(_KEPT) as progress:
         read_film = load_film(
@@ -125,6 +126,7 @@ def borrow(
     help="Use this caption instead of a generated one; IMAGE is then optional.",
 )
 @options.encoder("Sentence encoder (default: the one the corpus was indexed with, or student).")
+# Ten, as in the paper (CoCoBook), which also ranks them by the words that they share.
 @options.number(
     "--nearest", 10, "Number of nearest sentences to rank by the words they share with the caption."
 )
@@ -167,7 +169,7 @@ def caption(
     if text is not None and len(images) > 1:
         raise click.UsageError("--caption describes one image; run the others separately")
     config = CaptionConfig(**settings)
-    if out is not None:
+    if out is not None:  # before the work, which may take an hour
         check_output_file(out, force=force)
     with output.show_progress(_KEPT) as progress:
         captions = () if text is None else (text,)

@@ -44,6 +44,7 @@ def corpus() -> None:
 @corpus.command()
 @click.argument("folder", type=options.FILE)
 @options.out("The corpus to create or update; not inside FOLDER.", metavar="CORPUS", required=True)
+# The paper's bound, which filters out short stories, the noisier part of such collections.
 @options.number("--min-words", 20_000, "Skip books with fewer words.")
 @click.option(
     "--exclude",
@@ -69,6 +70,7 @@ def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
     from folioreel.corpus.build import CorpusConfig, build_corpus
 
     config = CorpusConfig(**settings)
+    # The next build would take the corpus's own files for books.
     if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"is inside {folder}; choose a folder outside it with --out", out)
     with output.show_progress("the books read so far") as progress:
@@ -149,7 +151,7 @@ def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bo
             f"books of {folder} not indexed yet: {store.waiting}; run: "
             f"folioreel corpus index {folder}"
         )
-    words = " ".join(query)
+    words = " ".join(query)  # so that a query needs no quotes
     found = store.search(words, count, by)
     missing = store.missing_words(words)
     if missing:

@@ -107,7 +107,7 @@ def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[Descri
     if option == "at":
         return (app.describe_time(alignment, place),)
     if option == "shot":
-        return app.describe_shot(alignment, place - 1)
+        return app.describe_shot(alignment, place - 1)  # people count from 1
     if option == "range":
         return app.describe_range(alignment, *place)
     return app.describe_passage(alignment, app.find_passage(alignment.book, place))
@@ -121,6 +121,7 @@ def _write_frames(
     from folioreel.files import check_output_file, make_folder, write_whole
 
     frames = {}
+    # Checked one by one: only now is it known which moments were asked for.
     for description in found:
         jpeg = frame_of(alignment, description)
         if jpeg is None:

@@ -19,7 +19,7 @@ def join(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:
     """One decorator for several options, which `--help` lists in this order."""
 
     def decorate(command: FC) -> FC:
-        for option in reversed(options):
+        for option in reversed(options):  # decorators apply from the bottom up
             command = option(command)
         return command
 
@@ -57,6 +57,7 @@ def _switch_off(name: str, help_text: str) -> Callable[[FC], FC]:
     )
 
 
+# `as_json`, because a parameter `json` would hide the module of that name.
 json = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 force = click.option("--force", is_flag=True, help="Overwrite existing results.")
 preset = click.option(
@@ -80,6 +81,8 @@ method = join(
     no_shots,
     _switch_off("pictures", "Find the shots, but ignore what they show."),
 )
+# Skimming a book takes moments and aligning it takes seconds or more: a longer list finds books
+# whose words and names are unlike the film's, and costs time in proportion.
 shortlist = number("--shortlist", 8, "Number of books to align, chosen by similar words and names.")
 workers = click.option(
     "--workers", type=int, metavar="N", help="Number of parallel jobs (default: one per core)."

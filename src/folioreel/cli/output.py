@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Book titles and paths may be very long; a table with several columns should still fit a window.
 _LONGEST_CELL = 40
+# Enough for probabilities and weights, and few enough to compare rows at a glance.
 _DECIMALS = 4
 # Narrower than most terminals: prose is hard to read in long lines.
 _PASSAGE_WIDTH = 88
@@ -57,7 +58,7 @@ def show_progress(kept: str | None = None) -> Iterator[ProgressCallback]:
             if bar is not None:
                 bar.close()
             bar = tqdm(desc=progress.stage, bar_format=_BAR, leave=False)
-        bar.total = progress.total
+        bar.total = progress.total  # it may grow while a stage runs
         bar.update(progress.done - bar.n)
 
     try:
@@ -90,6 +91,7 @@ def show_notes(path: Path, notes: tuple[str, ...]) -> None:
 
 def show_failures(failures: Iterable[Failure]) -> None:
     """The files that were skipped, one per line on stderr."""
+    # Shown after the results, where they are not scrolled out of sight.
     listed = [f"  {failure.path}: {failure.problem}" for failure in failures]
     if listed:
         files = "file" if len(listed) == 1 else "files"
@@ -109,6 +111,7 @@ def show_written(*paths: Path) -> None:
 
 def show_json(value: Any) -> None:
     """A result as JSON."""
+    # Passages of books stay readable: no \u escapes, and one field per line.
     show_line(json.dumps(value, ensure_ascii=False, indent=1))
 
 
@@ -127,6 +130,7 @@ def show_table(rows: list[dict[str, Any]]) -> None:
     cells = [[_cell(value) for value in row.values()] for row in rows]
     head = [name.replace("_", " ") for name in rows[0]]
     widths = [max(len(row[k]) for row in [head, *cells]) for k in range(len(head))]
+    # The first row decides: a column of numbers may have gaps (None), a column of texts has none.
     texts = [isinstance(value, str) for value in rows[0].values()]
     for row in [head, *cells]:
         padded = (

@@ -51,6 +51,7 @@ def view(
     from folioreel.viewer.server import PageServer
     from folioreel.viewer.session import Session
 
+    # Judgements are kept beside the file, so its name is needed even if the folder was given.
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
     session = Session(read_alignment(path, book, film), judgements_folder(path))
     with PageServer(session, port) as server:
@@ -58,6 +59,7 @@ def view(
         if judgements is not None:
             count = session.take(judgements)
             output.show_note(f"imported {count} new correction{'s' * (count != 1)}")
+        # On stdout and alone, so that scripts can read it.
         output.show_line(server.address)
         output.show_note("press Ctrl-C to stop")
         if not no_open:
