@@ -32,7 +32,7 @@ from folioreel.alignment.positions import (
     step_weights,
     weigh_cells,
 )
-from folioreel.config import STEPS, StepsConfig
+from folioreel.config import StepsConfig
 from folioreel.models.chain import Chain, judge_chain
 
 _ROWS = 16
@@ -164,8 +164,7 @@ class PositionBlocks:
         odds, absent = self._weigh(block)
         forward = np.empty((len(odds), *self._ahead[block].shape), np.float32)
         go_ahead(odds, absent, self._weights, self._ahead[block].copy(), forward)
-        uncounted = np.zeros(len(STEPS)), np.zeros((2, 2))  # only training reads the counts
-        go_back(odds, absent, self._weights, forward, self._back[block].copy(), *uncounted)
+        go_back(odds, absent, self._weights, forward, self._back[block].copy())
         return SolvedRows(first=block * _ROWS, rendered=odds, position=absent)
 
 

@@ -219,13 +219,13 @@ def go_back(
     weights: StepWeights,
     forward: Floats,
     message: Floats,
-    counts: Counts,
-    turns: Counts,
+    counts: Counts | None = None,
+    turns: Counts | None = None,
 ) -> float:
     """The backward pass: leaves the posteriors in `odds` (rendered) and `absent` (position).
 
     `message` (2, J) is what arrives at the last moment from the future. Expected numbers of steps
-    and turns are added to `counts` and `turns`; returns that of moments rendered freely.
+    and turns are added to `counts` and `turns`, if given; returns that of moments rendered freely.
     """
     moments, sentences = odds.shape
     arriving = np.empty((2, sentences), np.float32)
@@ -238,8 +238,9 @@ def go_back(
         if i == 0:
             break
         _spread_back(arriving, weights.mixture, spread)
-        _count_steps(forward[i - 1], arriving, weights, counts)
-        _count_turns(forward[i - 1], spread, weights.passages, turns)
+        if counts is not None and turns is not None:
+            _count_steps(forward[i - 1], arriving, weights, counts)
+            _count_turns(forward[i - 1], spread, weights.passages, turns)
         _turn_back(spread, weights.passages, message)
     return rendered_freely
 
