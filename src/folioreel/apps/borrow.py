@@ -102,6 +102,7 @@ def borrow(
         AlignmentError: The film has neither dialogue nor pictures, or no book can be compared.
     """
     config = config or BorrowConfig()
+    # Settings instead of an aligner: they are small and can be sent to other machines.
     settings = (aligner or Aligner.load()).for_film(film).config
     if not film.subtitles and film.features is None:
         raise AlignmentError("the film has neither dialogue nor pictures to find passages for")
@@ -184,6 +185,7 @@ def _offer_passages(film: Film, settings: AlignConfig, found: FoundFile) -> tupl
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
     by_paragraph = np.maximum.reduceat(scores, starts, axis=1)  # (I, paragraphs)
     count = min(_OFFERS, len(starts))
+    # Unsorted: the assignment weighs all offers at once.
     best = np.argpartition(-by_paragraph, count - 1, axis=1)[:, :count]
     return tuple(
         _make_offer(book, scores, i, int(paragraph))

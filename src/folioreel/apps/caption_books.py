@@ -27,7 +27,7 @@ from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached, lo
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import dominant_script
 
-DEFAULT_ENCODER = "student"
+DEFAULT_ENCODER = "student"  # ships with the package, and is what `corpus index` uses
 
 Floats = NDArray[np.float32]
 
@@ -163,6 +163,7 @@ class EncodedFolder:
         found: list[list[tuple[float, EncodedBook, int]]] = [[] for _ in vectors]
         queries = unit_rows(vectors)
         for book in self.books:
+            # One book at a time: half precision becomes single only for its own vectors.
             cosines = queries @ book.vectors.astype(np.float32).T  # (N, J)
             for best, row in zip(found, cosines, strict=True):
                 nearest = np.argsort(-row, kind="stable")[:count]

@@ -34,6 +34,8 @@ _WIDTH_PX = 320
 # Characters, about eight lines beside a picture. A paragraph of a novel may run over pages.
 _LONGEST_PASSAGE = 700
 
+# The page loads nothing: its policy allows inline images and styles only, because people will mail
+# such files around and open them from disk.
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -242,6 +244,8 @@ def _make_card(description: Description, jpeg: bytes | None) -> Card:
     passage = description.passage
     start = max(passage.text.find(passage.sentence), 0)
     before, after = passage.text[:start], passage.text[start + len(passage.sentence) :]
+    # The sentence is shown whole; what precedes and what follows it share the rest evenly, and are
+    # cut between words.
     room = max(_LONGEST_PASSAGE - len(passage.sentence), 0) // 2
     if len(before) > room:
         before = "… " + before[len(before) - room :].partition(" ")[2]

@@ -109,6 +109,7 @@ def describe_passage(alignment: Alignment, sentences: range) -> tuple[Descriptio
     """
     book = alignment.book
     first, last = (book.paragraph_of[j] for j in (sentences.start, sentences.stop - 1))
+    # From the exact sentences outwards, until anything is found.
     for inside in (sentences, *(_sentences_of(book, first, last, reach) for reach in (0, _REACH))):
         found = [link for link in alignment.links if link.in_book and link.sentence in inside]
         if found:
@@ -214,6 +215,7 @@ def _by_words(book: Book, wanted: str) -> range:
     sought = _stems(wanted)
     held = [_stems(sentence.text) for sentence in book.sentences]
     frequency = Counter(stem for stems in held for stem in stems)
+    # + 1, so that a word in every sentence still counts a little.
     worth = {stem: np.log((len(held) + 1) / frequency[stem]) for stem in sought & set(frequency)}
     if not worth:
         raise InputError(f"no sentence of the book has any word of {wanted!r}")
@@ -236,7 +238,7 @@ def best_of_shots(alignment: Alignment) -> tuple[Description, ...]:
     last: int | None = None
     for link in (link for link in alignment.links if link.in_book):
         paragraph = alignment.book.paragraph_of[link.sentence]
-        run += paragraph != last
+        run += paragraph != last  # a new run starts wherever the paragraph changes
         last = paragraph
         shot = alignment.film.moments[link.moment].shot
         key = ("run", run) if shot is None else ("shot", shot)

@@ -142,6 +142,7 @@ def rank_by_words(film: Film, books: Sequence[SkimmedBook], count: int) -> dict[
     """The books with the most similar words and names: path → similarity, best first."""
     bag = make_bag(" ".join(subtitle.text for subtitle in film.subtitles))
     similarity = compare_bags(bag, [book.bag for book in books])
+    # Stable, so that of equals the first by path is taken, on every machine.
     best = np.argsort(-similarity, kind="stable")[:count]
     return {books[k].path: float(similarity[k]) for k in best}
 

@@ -151,11 +151,13 @@ def wrong_book_chances(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     tried = len(scores)
     wrong = 0
+    # Each book is tested against all below it; the first outlier ends the list of wrong ones.
     for wrong in range(tried + 1):
         rest = scores[tried - wrong :]
         if wrong == tried or _chance(scores[tried - wrong - 1], rest, tried) < SURE:
             break
     rest = scores[tried - wrong :]
+    # A wrong book must not vouch for itself: it is compared with those below it.
     chances = [
         _chance(scores[k], rest if k < tried - wrong else scores[k + 1 :], tried)
         for k in range(tried)
@@ -183,6 +185,7 @@ def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
 def _try_book(film: Film, found: FoundFile) -> NDArray[np.float64]:
     """The evidence for a book and the share of moments in it; cached."""
     aligner = Aligner.load()
+    # The cache key: everything that the result depends on.
     settings = json.dumps([__version__, asdict(aligner.config), found.suffix])
     total = hashlib.sha256(settings.encode())
     total.update(bytes.fromhex(found.sha256))
@@ -206,6 +209,7 @@ def _rank(
         for path, (evidence, _) in trials.items()
     }
     ranked = sorted(products, key=lambda path: (-products[path], path))
+    # On a logarithmic scale, since wrong books differ by factors rather than by amounts.
     chances = wrong_book_chances(np.log([products[path] for path in ranked]))
     return tuple(
         Candidate(

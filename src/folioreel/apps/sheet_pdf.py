@@ -47,7 +47,7 @@ def write_sheet_pdf(sheet: Sheet, path: Path) -> None:
             str(unfinished),
             pagesize=A4,
             title=sheet.title,
-            invariant=True,
+            invariant=True,  # neither a date nor a random id
             leftMargin=18 * mm,
             rightMargin=18 * mm,
             topMargin=16 * mm,
@@ -76,7 +76,9 @@ def _row(card: Card) -> Flowable:
     place = " · ".join(filter(None, (description.passage.chapter, description.passage.place)))
     right.append(_paragraph(place, "DejaVuSans", 7, _FAINT))
     width = _FRAME_MM * mm if card.jpeg is not None else 24 * mm
-    table = Table([[left, right]], colWidths=[width + 4 * mm, None], splitInRow=1)
+    table = Table(
+        [[left, right]], colWidths=[width + 4 * mm, None], splitInRow=1
+    )  # a long passage may continue on the next page
     table.setStyle(
         [
             ("VALIGN", (0, 0), (-1, -1), "TOP"),

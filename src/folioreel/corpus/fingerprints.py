@@ -69,12 +69,14 @@ def fingerprint(words: Iterable[str]) -> Fingerprint:
     signature = np.min(rows, axis=0) if rows else np.zeros(_FUNCTIONS)
     return Fingerprint(
         signature=signature.astype(np.uint32),
+        # A fixed threshold, so that both texts of a pair sample the same runs.
         sketch=runs[runs < np.uint64(2**64 // _SKETCH_SHARE)],
     )
 
 
 def hash_runs(words: Iterable[str]) -> Hashes:
     """The distinct hash values of all runs of five words, sorted."""
+    # Each distinct word is hashed once; a novel repeats most of its words.
     numbers: dict[str, int] = {}
     order = np.fromiter((numbers.setdefault(word, len(numbers)) for word in words), dtype=np.int64)
     hashes = np.fromiter(map(_hash_word, numbers), dtype=np.uint64, count=len(numbers))[order]

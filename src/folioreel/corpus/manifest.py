@@ -198,6 +198,7 @@ def write_records(
         dumped = ",\n  ".join(dump(asdict(record)) for record in records)
         lines.append(f'"{key}": ' + (f"[\n  {dumped}]" if dumped else "[]"))
     text = "{" + ",\n ".join(lines) + "}\n"
+    # File names on disk need not be valid UTF-8.
     write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 

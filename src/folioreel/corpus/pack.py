@@ -201,7 +201,7 @@ def _group_pieces(pieces: Iterator[_Piece], size: int) -> Iterator[list[_Piece]]
     group: list[_Piece] = []
     room = size
     for piece in pieces:
-        if piece.size > room and group:
+        if piece.size > room and group:  # a book starts a new shard rather than being split
             yield group
             group, room = [], size
         while piece.size > size:

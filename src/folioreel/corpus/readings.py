@@ -125,6 +125,8 @@ def read_for_corpus(task: ReadTask) -> None:
 
 def _store_text(book: Book, task: ReadTask) -> Reading:
     """Store the text of a book, if it is long enough, and describe it."""
+    # Encoded even if it is too short to be stored: the hash is part of the reading, and other
+    # settings may keep the book later.
     encoded = encode_text(BookText.of(book))
     words = 0
 

@@ -174,6 +174,7 @@ class SearchStore:
         if by not in get_args(By):
             raise ConfigError(f"by must be one of {', '.join(get_args(By))}, not {by!r}")
         self.check_query(query)
+        # The rankings must be deep enough that `count` places are left when they agree.
         depth = max(_DEPTH, count)
         meaning = self.nearest(query, depth) if by != "words" else {}
         words = self.find_words(query, depth) if by != "meaning" else {}
@@ -198,7 +199,7 @@ class SearchStore:
     def nearest_to(self, vector: NDArray[np.float32], count: int) -> dict[Place, float]:
         """The sentences with the nearest vectors and their cosines, best first."""
         vector = unit_rows(vector[None])[0]
-        if not vector.any():
+        if not vector.any():  # a query of unknown words has no direction
             return {}
         rows = nearest_by_signs(
             self._signs, pack_signs(vector[None])[0], max(_SHORTLIST, 2 * count)
@@ -235,6 +236,7 @@ class SearchStore:
         """The unit vectors of some rows, which must be sorted."""
         numbers = np.searchsorted(self._starts, rows, side="right") - 1
         pieces: list[bytes] = []
+        # Rows are sorted, so that each file is opened once.
         for number, group in groupby(range(len(rows)), key=lambda each: int(numbers[each])):
             inside = [int(rows[each] - self._starts[number]) for each in group]
             pieces += self._files[number].read_rows(inside)
@@ -286,9 +288,10 @@ def nearest_by_signs(
         query: (W,).
         count: How many; ties for the last place are all included, up to twice as many rows.
     """
-    distances = np.empty(len(signs), dtype=np.uint16)
+    distances = np.empty(len(signs), dtype=np.uint16)  # enough for 65,535 dimensions
     histogram = np.zeros(64 * signs.shape[1] + 1, dtype=np.int64)
     _count_differences(signs, query, distances, histogram)
+    # From the histogram, the distance within which `count` rows lie: no sorting of millions.
     furthest = int(np.searchsorted(np.cumsum(histogram), min(count, len(signs))))
     found = np.flatnonzero(distances <= furthest)
     if len(found) > 2 * count:

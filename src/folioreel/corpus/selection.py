@@ -104,6 +104,7 @@ def describe_held_out(
 def _index_held_out(
     held_out: Iterable[SurveyedFile], find_reading: Callable[[str], Reading]
 ) -> SketchIndex:
+    # Unreadable ones have no sketch; the report warns that they could not be excluded.
     readings = {file.path: _reading_of(file, find_reading) for file in held_out}
     return SketchIndex(
         {

@@ -106,6 +106,7 @@ def _list_files(folder: Path, skip: Path | None) -> list[Path]:
     def fail(error: OSError) -> None:
         raise InputError(f"cannot be read ({error.strerror or error})", error.filename or folder)
 
+    # Compared by real path: a corpus that lies in its own folder must not be read as books.
     skipped = skip.resolve() if skip is not None else None
     found: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=fail):
@@ -136,6 +137,7 @@ def _loose_file(path: Path, label: str) -> FoundFile:
 
 def _files_in_tar(path: Path, label: str, wanted: Collection[str] | None) -> Iterator[FoundFile]:
     try:
+        # As a stream ("r|"): going back in a compressed file means decompressing it again.
         with _decompress(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
                 inner = f"{label}/{_clean(member.name)}"

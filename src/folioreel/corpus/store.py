@@ -241,7 +241,7 @@ class PassageFile:
 
 def pack_passages(text: BookText) -> bytes:
     """The bytes of a passage file."""
-    places = np.empty(len(text.texts), dtype="<u8")
+    places = np.empty(len(text.texts), dtype="<u8")  # every sentence points to its paragraph
     lines: list[bytes] = []
     begin = places.nbytes
     for paragraph, group in groupby(range(len(text.texts)), key=text.paragraphs.__getitem__):

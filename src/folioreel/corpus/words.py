@@ -69,6 +69,7 @@ class WordIndex:
         if not words:
             return {}
         schema = self._index.schema
+        # Built term by term instead of parsed: a query may hold AND, quotes or brackets as text.
         query = tantivy.Query.boolean_query(
             [
                 (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", word, "freq"))
@@ -142,8 +143,10 @@ class WordWriter:
 
 def _make_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
+    # One term, unsplit, by which a book can be removed.
     builder.add_text_field("book", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("sentence", stored=True)
+    # Frequencies without positions: BM25 needs no more, and phrases are not searched.
     builder.add_text_field("text", tokenizer_name=_TOKENIZER, index_option="freq")
     return builder.build()
 
