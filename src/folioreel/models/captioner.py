@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ WEIGHTS = "weights.safetensors"
 
 # What the tokenizer splits off a word, to be joined to it again.
 _SPLIT_OFF = re.compile(r" ('(?:s|ll|re|ve|d|m)|n't)\b")
+# Pictures that are searched at a time. The scores of all words for all their beams are in memory
+# at once: 64 pictures, a beam of 5 and 10,000 words take 13 MB.
 _BATCH_SIZE = 64
 # Words after which a sentence is cut. Captions have ten or so, so that hardly one gets there.
 _LONGEST = 24
@@ -190,8 +192,7 @@ class _Ended:
         return self.found[-1][0] if len(self.found) == self._wanted else -np.inf
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _State:
+class _State(NamedTuple):
     """The state of the network after the words so far, for some sentences."""
 
     seen: Floats
@@ -201,7 +202,7 @@ class _State:
 
     def take(self, rows: NDArray[np.int64]) -> _State:
         """The state for some of the sentences, in any order."""
-        return _State(seen=self.seen[rows], state=self.state[rows], cell=self.cell[rows])
+        return _State(*(values[rows] for values in self))
 
     def repeat(self, count: int) -> _State:
         """Each sentence `count` times."""
@@ -216,6 +217,7 @@ class _Network:
 
     def start(self, features: Floats) -> _State:
         """The state before the first word, by the features: (B, D)."""
+        # As in training: square roots keep the few largest features from outweighing the rest.
         seen = np.maximum(self._linear("picture", np.sqrt(np.maximum(features, 0))), 0)
         state, cell = np.split(np.tanh(self._linear("first", seen)), 2, axis=1)
         return _State(seen=seen, state=state, cell=cell)
@@ -226,11 +228,12 @@ class _Network:
         given = np.concatenate([weights["words.weight"][ids], before.seen], axis=1)
         gates = given @ weights["lstm.weight_ih_l0"].T + weights["lstm.bias_ih_l0"]
         gates += before.state @ weights["lstm.weight_hh_l0"].T + weights["lstm.bias_hh_l0"]
-        i, f, a, o = np.split(gates, 4, axis=1)
+        i, f, a, o = np.split(gates, 4, axis=1)  # PyTorch's order: input, forget, cell, output
         cell = _sigmoid(f) * before.cell + _sigmoid(i) * np.tanh(a)
         state = _sigmoid(o) * np.tanh(cell)
         narrow = self._linear("narrow", np.concatenate([state, before.seen], axis=1))
         logits = narrow @ weights["words.weight"].T + weights["bias"]
+        # The log-softmax; without the maximum taken off first, exp would overflow.
         logits -= logits.max(axis=1, keepdims=True)
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         return logits, _State(seen=before.seen, state=state, cell=cell)

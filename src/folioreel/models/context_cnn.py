@@ -75,6 +75,7 @@ class ContextModel:
 
         Rows come with their halo; sentences beyond the ends of the book are zeros.
         """
+        # The graph pads nothing itself, so that blocks of rows can be joined without seams.
         width = self.halo[1]
         padded = np.pad(planes, ((0, 0), (0, 0), (width, width)))[None]
         found: NDArray[np.float32] = self._session.run(None, {"planes": padded})[0][0, 0]

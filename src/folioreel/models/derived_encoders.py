@@ -206,7 +206,7 @@ def _held_out_cosine(vectors: NDArray[np.float32], truth: NDArray[np.float32]) -
     mapped = _apply(_fit(vectors[~held_out], truth[~held_out]), vectors[held_out])
     products = np.sum(mapped * truth[held_out], axis=1)
     lengths = np.linalg.norm(mapped, axis=1) * np.linalg.norm(truth[held_out], axis=1)
-    return float(np.mean(products / np.maximum(lengths, 1e-12)))
+    return float(np.mean(products / np.maximum(lengths, 1e-12)))  # a word may map to zero
 
 
 def _fit(vectors: NDArray[np.float32], truth: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -35,6 +35,7 @@ _EPSILON = 1e-3
 _MEAN, _SCALE = 127.0, 128.0
 _STRIDES = (1, 2, 2, 2, 1, 2, 1)
 
+# How a file of PyTorch's older format begins, and the number types that we expect in it.
 _MAGIC = 0x1950A86A20F9469CFC6C
 _VERSION = 1001
 _TYPES = {"FloatStorage": "<f4", "LongStorage": "<i8"}

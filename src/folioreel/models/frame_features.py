@@ -40,6 +40,7 @@ Frames = NDArray[np.uint8]
 Vectors = dict[str, NDArray[np.float32]]
 """Kind → (N, units)."""
 
+# Pictures per run of a network: some 10 MB as float32 at 224 px; the layers take more.
 _BATCH_SIZE = 16
 _GRAPH_VERSION = 1  # to be raised when efficientnet.py makes another graph of the same weights
 
@@ -135,6 +136,7 @@ def _load_package(name: str, package: _Package) -> FrameFeatures:
     settings = f"{package.sha256} {_GRAPH_VERSION}"
     key = hashlib.sha256(settings.encode()).hexdigest()
     path = cache_folder() / f"{name}-{key[:16]}.onnx"
+    # Read even if the graph is cached: an exchanged package is noticed, not papered over.
     weights = _read_weights(name, package)
     try:
         return _open_graph(name, path.read_bytes(), package.size_px, key)

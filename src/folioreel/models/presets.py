@@ -16,7 +16,7 @@ from folioreel.files import make_folder, write_whole
 from folioreel.models.folders import CARD, CONFIG, ModelFormat
 
 FORMAT = ModelFormat(name="folioreel-preset", version=1, what="preset", below="presets")
-PRESETS = ("default", "paper")
+PRESETS = FORMAT.shipped()
 
 
 def load_preset(name_or_folder: str | Path) -> AlignConfig:

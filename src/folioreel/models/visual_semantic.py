@@ -47,6 +47,7 @@ class ClipMap:
 
     def __call__(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """(N, D) → (N, units), of unit length."""
+        # The default network has none below 0 (means of ReLU6); those of others may.
         values = np.sqrt(np.maximum(features, 0)) if self.root else features
         return unit_rows(values @ self._matrix + self.bias)
 

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from folioreel.errors import InputError
@@ -26,11 +27,13 @@ SPECIAL_TOKENS = ("<pad>", "<eos>", "<unk>")
 LARGEST_VOCABULARY = 2**16 - len(SPECIAL_TOKENS)
 """So that an id fits into two bytes: the training corpus is stored as uint16."""
 
+# Typographic quotes and dashes become plain ones: books have them, subtitles mostly do not.
 _FOLDED: dict[int, str | None] = {ord(mark): "'" for mark in "‘’‚‛`´ʼ′"}
 _FOLDED |= {ord(mark): '"' for mark in "“”„‟«»″"}
 _FOLDED |= {ord(mark): "--" for mark in "—―"} | {ord("–"): "-"}
 # Invisible characters: soft hyphen, zero-width ones, byte-order mark.
 _FOLDED |= dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+# Chinese and Japanese are written without spaces: each of their characters is a token.
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _LETTER = rf"[^\W_{_CJK}]"
 _TOKEN = re.compile(
@@ -160,25 +163,20 @@ _SHORT_END = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
 _LOST_E = re.compile(r"[^cvszu][cvszu]$")  # danc(e), mov(e), rais(e), argu(e), but not pass
 _DOUBLED = re.compile(r"([bdfgklmnprtvz])\1$")
 
-# British and American spelling, tried in both directions.
+# British and American spelling, tried in both directions. Each is bound to a place in the word: at
+# least two letters before it and one of these endings after it, so that `or` and `her` are safe.
 _SPELLINGS = tuple(
-    (re.compile(pattern), other)
-    for pattern, other in (
-        (r"(?<=\w\w)our(?=(?:s|ed|ing|er|ers|ful|less|able|ably|ite|y)?$)", "or"),
-        (r"(?<=\w\w)or(?=(?:s|ed|ing|er|ers|ful|less|able|ably|ite|y)?$)", "our"),
-        (r"(?<=\w\w)is(?=(?:e|es|ed|ing|er|ers|ation|ations)$)", "iz"),
-        (r"(?<=\w\w)iz(?=(?:e|es|ed|ing|er|ers|ation|ations)$)", "is"),
-        (r"(?<=\w\w)ys(?=(?:e|es|ed|ing)$)", "yz"),
-        (r"(?<=\w\w)yz(?=(?:e|es|ed|ing)$)", "ys"),
-        (r"(?<=\w\w[bt])re(?=s?$)", "er"),
-        (r"(?<=\w\w[bt])er(?=s?$)", "re"),
-        (r"(?<=\w\w)ence(?=s?$)", "ense"),
-        (r"(?<=\w\w)ense(?=s?$)", "ence"),
-        (r"(?<=\w\w[aeiou])ll(?=(?:ed|ing|er|ers)$)", "l"),
-        (r"(?<=\w\w[aeiou])l(?=(?:ed|ing|er|ers)$)", "ll"),
-        (r"grey", "gray"),
-        (r"gray", "grey"),
+    (re.compile(before + found + after), other)
+    for before, british, american, after in (
+        (r"(?<=\w\w)", "our", "or", r"(?=(?:s|ed|ing|er|ers|ful|less|able|ably|ite|y)?$)"),
+        (r"(?<=\w\w)", "is", "iz", r"(?=(?:e|es|ed|ing|er|ers|ation|ations)$)"),
+        (r"(?<=\w\w)", "ys", "yz", r"(?=(?:e|es|ed|ing)$)"),
+        (r"(?<=\w\w[bt])", "re", "er", r"(?=s?$)"),
+        (r"(?<=\w\w)", "ence", "ense", r"(?=s?$)"),
+        (r"(?<=\w\w[aeiou])", "ll", "l", r"(?=(?:ed|ing|er|ers)$)"),
+        ("", "grey", "gray", ""),
     )
+    for found, other in ((british, american), (american, british))
 )
 
 
@@ -211,10 +209,9 @@ def known_form(word: str, known: Container[str]) -> str | None:
     if not (word.isascii() and word.isalpha()):
         return None
     bases = list(base_forms(word))
-    for form in (*spellings(word), *bases):
-        if form in known:
-            return form
-    return next((form for base in bases for form in spellings(base) if form in known), None)
+    respelt_bases = (form for base in bases for form in spellings(base))
+    forms = chain(spellings(word), bases, respelt_bases)
+    return next((form for form in forms if form in known), None)
 
 
 def spellings(word: str) -> Iterator[str]:
@@ -239,7 +236,7 @@ def base_forms(word: str) -> Iterator[str]:
 
 
 def _singulars(word: str) -> Iterator[str]:
-    if word.endswith(("ss", "us", "is")):
+    if word.endswith(("ss", "us", "is")):  # pass, status, basis: singular already
         return
     if word.endswith("ies"):
         yield word[:-3] + "y"

@@ -28,10 +28,12 @@ from folioreel.errors import InputError, UnknownFormatError
 WordVector = tuple[str, NDArray[np.float32]]
 
 _logger = logging.getLogger(__name__)
+# Digits are limited so that the text of some other file is not taken for an enormous header.
 _HEADER = re.compile(rb"(\d{1,12}) (\d{1,5})[ \r]*\n")
 _CHUNK = 1 << 20
 """Bytes that are read at a time; the format is told from the first of them."""
 _SAMPLED_LINES = 100
+"""Lines that are tried: enough that a few odd ones at the top do not hide the format."""
 _LONGEST_WORD = 10_000
 """Bytes after which a word of a binary file must have ended; in a damaged one it never does."""
 _FEW = 10
