@@ -9,8 +9,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 
-UNFINISHED = ".part"
-"""How the name of a file ends while it is being written."""
+UNFINISHED = ".part"  # how the name of a file ends while it is being written
 
 
 @contextmanager

@@ -13,8 +13,7 @@ Item = TypeVar("Item")
 class Progress:
     """How far one stage has come."""
 
-    stage: str
-    """What is being done, in a word or two: the label of the bar."""
+    stage: str  # what is being done, in a word or two: the label of the bar
     done: float
     total: float
     """In the units of `done`, whatever they are; it may grow while the stage is running."""

@@ -38,12 +38,10 @@ from folioreel.models.chain import Chain, judge_chain
 _ROWS = 16
 """Moments in a block. Larger blocks solve more than a judgement changes; smaller ones keep more
 messages in memory, two per block."""
-_SAME = 1e-3
-"""How far from exact a probability may be, as a factor: too little for a reader to see."""
+_SAME = 1e-3  # how far from exact a probability may be, as a factor: too little for a reader to see
 _EQUAL = 1e-7
 """How far from exact the value of a path may be: less than float32 scores can tell apart."""
-_THREADS = 2
-"""One for each direction of the messages."""
+_THREADS = 2  # one for each direction of the messages
 
 _Message: TypeAlias = NDArray[Any]
 
@@ -101,8 +99,7 @@ class SolvedRows(NamedTuple):
     """The posteriors of a run of moments."""
 
     first: int
-    rendered: NDArray[np.float32]
-    """As in `Positions`: (rows, J)."""
+    rendered: NDArray[np.float32]  # as in `Positions`: (rows, J)
     position: NDArray[np.float32]
 
 
@@ -172,10 +169,8 @@ class ChainRows(NamedTuple):
     """The best path and the posteriors of a run of moments."""
 
     first: int
-    path: NDArray[np.int64]
-    """(rows,)."""
-    probability: NDArray[np.float32]
-    """As in `Marginals`: (rows, J)."""
+    path: NDArray[np.int64]  # (rows,)
+    probability: NDArray[np.float32]  # as in `Marginals`: (rows, J)
 
 
 class ChainBlocks:

@@ -12,8 +12,7 @@ from folioreel.alignment.positions import Fixed, Positions
 from folioreel.models.chain import ABSENT
 from folioreel.types import Book, Link
 
-_MARGIN = 1e-6
-"""Probabilities are kept this far from 0 and 1, so that their logits stay finite."""
+_MARGIN = 1e-6  # probabilities are kept this far from 0 and 1, so that their logits stay finite
 _REACH = 3
 """A link is right if the truth lies at most this many paragraphs away, as the paper counts it."""
 _POSITION_WEIGHT = 1e-3

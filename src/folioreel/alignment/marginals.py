@@ -41,8 +41,7 @@ _WIDEST = 600.0
 class Marginals:
     """The posterior of every cell, and the log of the sum over all paths."""
 
-    probability: NDArray[np.float32]
-    """(I, J); each row sums to 1."""
+    probability: NDArray[np.float32]  # (I, J); each row sums to 1
     log_partition: float
 
 

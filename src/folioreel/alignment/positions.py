@@ -33,8 +33,7 @@ _STAY, _NEXT, _NEAR, _FAR, _FARTHER, _BACK, _FAR_BACK, _ANYWHERE = range(len(STE
 # A step of n sentences is d times as likely as one of n - 1; its mean length is 1 / (1 - d).
 _NEAR_DECAY, _FAR_DECAY, _FARTHER_DECAY = 0.5, 0.85, 0.975  # ahead by 2, 7 and 40 on average
 _BACK_DECAY, _FAR_BACK_DECAY = 0.7, 0.95  # back by 3 and 20 on average
-_FAITHFUL, _FREE = 0, 1
-"""The two kinds of passages, the first axis of every message."""
+_FAITHFUL, _FREE = 0, 1  # the two kinds of passages, the first axis of every message
 _SUREST = 40.0
 """Scores are cut off at ± this logit. It is as good as certain, and two scores of a row are then
 at most e^80 apart: float32 ends near e^87, beyond which the less likely one would vanish."""
@@ -51,33 +50,26 @@ class Positions:
     rendered: Floats
     """Moment i renders sentence j: (I, J); a row sums to the probability of being in the book."""
     log_partition: float
-    steps: Counts
-    """The expected number of steps of each kind, in the order of `STEPS`: (8,)."""
+    steps: Counts  # the expected number of steps of each kind, in the order of `STEPS`: (8,)
     passages: Counts
     """The expected number of turns from faithful or free to faithful or free: (2, 2)."""
-    rendered_freely: float
-    """The expected number of moments that are rendered in free passages."""
+    rendered_freely: float  # the expected number of moments that are rendered in free passages
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fixed:
     """What a judge says of one moment."""
 
-    sentences: NDArray[np.bool_] | None
-    """Where the film is: (J,); None if unknown."""
-    rendered: bool | None
-    """Whether the moment is in the book; None if unknown."""
+    sentences: NDArray[np.bool_] | None  # where the film is: (J,); None if unknown
+    rendered: bool | None  # whether the moment is in the book; None if unknown
 
 
 class StepWeights(NamedTuple):
     """A `StepsConfig` as the kernels read it."""
 
-    factors: Floats
-    """What odds are multiplied by in faithful and in free passages: (2,)."""
-    mixture: Floats
-    """The share of each kind of step, in the order of `STEPS`; sums to 1: (8,)."""
-    passages: Floats
-    """The probability of each turn, from row to column: (2, 2)."""
+    factors: Floats  # what odds are multiplied by in faithful and in free passages: (2,)
+    mixture: Floats  # the share of each kind of step, in the order of `STEPS`; sums to 1: (8,)
+    passages: Floats  # the probability of each turn, from row to column: (2, 2)
 
 
 def follow_book(

@@ -19,8 +19,7 @@ _COLOURS = {"dialogue": "#1f5fa8", "visual": "#d9480f"}
 _INK = "#343a40"
 _PAPER = "#faf8f3"
 _FILM_Y, _BOOK_Y = 1.0, 0.0
-_MOST_LABELS = 30
-"""Chapter titles below the book; more would overlap at this width."""
+_MOST_LABELS = 30  # chapter titles below the book; more would overlap at this width
 
 
 def write_picture(alignment: Alignment, path: Path) -> None:

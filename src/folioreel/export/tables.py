@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SRT_WIDTH = 60  # characters of a subtitle line
-_LONGEST_PASSAGE = 240
-"""Characters of a passage that fit on screen as a subtitle: four lines of 60."""
+_LONGEST_PASSAGE = 240  # characters of a passage that fit on screen as a subtitle: four lines of 60
 
 
 def table_rows(alignment: Alignment) -> list[dict[str, Any]]:

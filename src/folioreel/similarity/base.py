@@ -20,8 +20,7 @@ class Measure(Protocol):
     A measure is built for one film and one book, and then asked for blocks of rows.
     """
 
-    names: tuple[str, ...]
-    """The measures that it yields: `("tfidf",)`, `("bleu1", …, "bleu5")`."""
+    names: tuple[str, ...]  # the measures that it yields: `("tfidf",)`, `("bleu1", …, "bleu5")`
 
     def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
         """Fill `out` (names, last - first, J) with the rows of moments first … last - 1."""

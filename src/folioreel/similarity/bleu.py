@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from folioreel.similarity.base import TokenPair
 
-ORDERS = 5
-"""The paper takes BLEU-1 … BLEU-5."""
+ORDERS = 5  # the paper takes BLEU-1 … BLEU-5
 _Ints = NDArray[np.int64]
 
 
@@ -30,8 +29,7 @@ class _Counts(NamedTuple):
 
     ngrams: _Ints
     counts: _Ints
-    starts: _Ints
-    """Where text t's n-grams of order n begin: (ORDERS, texts + 1)."""
+    starts: _Ints  # where text t's n-grams of order n begin: (ORDERS, texts + 1)
 
 
 class _Index(NamedTuple):

@@ -23,8 +23,7 @@ _WORTH_UNIT = 10.0
 _PHRASE_UNIT = 20.0
 """Worth is given in these, so that all measures are of about one size and one weight decay fits
 all. A rare stem in a book of 10,000 sentences is worth 9; a pair of them twice as much."""
-_LEAST_WORTH = 1e-3
-"""Stands for the worth of a text without words, which is divided by."""
+_LEAST_WORTH = 1e-3  # stands for the worth of a text without words, which is divided by
 
 
 class EvidenceMeasure:

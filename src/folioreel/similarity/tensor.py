@@ -24,8 +24,7 @@ from folioreel.similarity.tfidf import TfidfMeasure
 from folioreel.similarity.visual import VisualMeasure
 from folioreel.types import Book, Film
 
-PICTURE_MEASURES = ("visual", "scene")
-"""The measures of what a moment looks like."""
+PICTURE_MEASURES = ("visual", "scene")  # the measures of what a moment looks like
 BLOCK_ROWS = 128
 """Moments that are computed at once: 65 MB for ten measures and a book of 12,600 sentences."""
 
@@ -34,13 +33,10 @@ BLOCK_ROWS = 128
 class SimilarityTensor:
     """A block of rows of S(i, j, m), with the halo that was asked for."""
 
-    values: NDArray[np.float32]
-    """(rows, J, M); a view, so that one measure's plane is contiguous."""
+    values: NDArray[np.float32]  # (rows, J, M); a view, so that one measure's plane is contiguous
     measures: tuple[str, ...]
-    first: int
-    """The moment of the first row inside the halo."""
-    halo: int
-    """Rows above and below that belong to the context only; zeros beyond the film's ends."""
+    first: int  # the moment of the first row inside the halo
+    halo: int  # rows above and below that belong to the context only; zeros beyond the film's ends
 
     def __getitem__(self, measure: str) -> NDArray[np.float32]:
         """The plane of one measure: (rows, J)."""
@@ -64,8 +60,7 @@ class SimilarityRows:
         """
         self.measures = tensor_measures(film, config)
         self.shape = (len(film.moments), len(book.sentences))
-        self.silent = _silent_moments(film)
-        """Whether nobody speaks in a moment: (I,)."""
+        self.silent = _silent_moments(film)  # whether nobody speaks in a moment: (I,)
         sources = _text_measures(film, book, config, progress, encoder)
         pictures = _picture_measures(film, book, config, self.measures, progress)
         self.seen = np.full(self.shape[0], bool(pictures))

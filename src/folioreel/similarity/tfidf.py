@@ -22,8 +22,7 @@ from folioreel.models.vocabulary import END, Vocabulary
 from folioreel.similarity.base import TokenPair
 from folioreel.text import find_words
 
-Bag = NDArray[np.void]
-"""The words of one text, each once, in the order of their hashes: see `BAG`."""
+Bag = NDArray[np.void]  # the words of one text, each once, in the order of their hashes: see `BAG`
 BAG = np.dtype([("word", "<u8"), ("count", "<u4"), ("is_name", "?")])
 
 _SHORTEST_NAME = 3

@@ -25,8 +25,7 @@ from folioreel.types import Alignment, Book, Film
 FORMAT = "folioreel-judgements"
 VERSION = 1
 JOURNAL = "journal.jsonl"
-Lines = tuple[int, int]
-"""The first and last line of a sentence in `book.txt`, counted from 1."""
+Lines = tuple[int, int]  # the first and last line of a sentence in `book.txt`, counted from 1
 _GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind")
 
 
@@ -36,8 +35,7 @@ class ReaderJudgement:
 
     moment: int
     verdict: Literal["match", "none"]
-    sentence: int | None
-    """The sentence it renders; None unless the verdict is `match`."""
+    sentence: int | None  # the sentence it renders; None unless the verdict is `match`
 
     def to_dict(self) -> dict[str, Any]:
         """The form that the page and the journal use."""

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from folioreel.alignment.aligner import Aligner
     from folioreel.alignment.revise import Reviser
 
-REVISED = "alignment.json"
-"""The corrected alignment, in the folder of the judgements."""
+REVISED = "alignment.json"  # the corrected alignment, in the folder of the judgements
 
 _NOISE = 0.002
 """Smaller changes of a score are not reported: solving only a window shifts scores by this much."""
