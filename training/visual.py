@@ -312,7 +312,7 @@ class Run:
         model = CaptionerConfig(vocabulary=len(vocabulary), picture_units=units)
         config = replace(CaptionTrainingConfig(model=model, epochs=epochs), **CAPTIONERS[name])
         pictures, held_out = (self._captioned(split, vocabulary) for split in ("train", "dev"))
-        training = CaptionTraining(config, pictures, held_out, self.device)
+        training = CaptionTraining(config, pictures, held_out)
         checkpoint = self.out / f"{name}.pt"
         rest = seconds - self.seconds() + 30
         report = training.fit(checkpoint=checkpoint, seconds=rest)

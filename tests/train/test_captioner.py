@@ -18,7 +18,6 @@ from folioreel.train.captioner import (
 )
 from folioreel.train.visual_training import DescribedClips
 
-CPU = torch.device("cpu")
 WORDS = (*SPECIAL_TOKENS, "dog", "cat", "runs")
 
 
@@ -135,7 +134,7 @@ def made_training(clips, **changes):
     settings = {"batch": 10, "epochs": 12, "learning_rate": 1e-2, "dropout": 0.1}
     settings["smoothing"] = 0.0
     config = CaptionTrainingConfig(model=config, **settings | changes)
-    return CaptionTraining(config, clips, clips, CPU)
+    return CaptionTraining(config, clips, clips)
 
 
 def test_it_learns_what_is_to_be_seen():

@@ -166,15 +166,11 @@ class CaptionTraining(Training[Tensor]):
     clip_norm = 5.0  # for the recurrent weights, whose gradients explode now and then
 
     def __init__(
-        self,
-        config: CaptionTrainingConfig,
-        pictures: DescribedClips,
-        held_out: DescribedClips,
-        device: torch.device,
+        self, config: CaptionTrainingConfig, pictures: DescribedClips, held_out: DescribedClips
     ) -> None:
         torch.manual_seed(config.seed)
         self.pictures, self.held_out = pictures, held_out
-        network = CaptionerNetwork(config.model, config.dropout).to(device)
+        network = CaptionerNetwork(config.model, config.dropout).to(pictures.ids.device)
         network.set_scale(pictures.features)
         optimizer = torch.optim.AdamW(
             network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay

@@ -76,11 +76,8 @@ def fit_chain(
 ) -> FittedChain:
     """The weights under which the judged matches are most probable.
 
-    Args:
-        pairs: Chains over the scores that the weights are for.
-        start: Where the search begins; fields that are not fitted are kept.
-        evaluations: How often to compute the likelihood at most; about 30 are enough.
-        progress: Called after each.
+    The search begins at `start`, and computes the likelihood at most `evaluations` times; about 30
+    are enough.
     """
     best: list[tuple[float, ChainConfig]] = []
 

@@ -22,6 +22,7 @@ from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.clip_features import (
     ClipFeatures,
     PictureEncoder,
+    View,
     picture_features,
     video_features,
 )
@@ -101,60 +102,40 @@ class TrainCaptionConfig(ClipSettings):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ClipExamples:
-    """Clips as features, and the sentences that describe them."""
+class ClipData:
+    """Described clips; those to train on come first, the others are held out."""
 
     views: tuple[ClipFeatures, ...]
     """Features by kind, (N, units): of the whole clips, and perhaps of crops."""
     texts: tuple[tuple[str, ...], ...]
+    """Sentences about each clip; for training, with names replaced by `someone`."""
+    training: int
+    """The number of clips to train on."""
+    identity: dict[str, Any]
+    """What must not change between the parts of a run."""
+    summary: dict[str, Any]
+    """What a report says about the data."""
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ClipData:
-    """Training examples, with names replaced by `someone`, and held-out ones."""
-
-    training: ClipExamples
-    held_out: ClipExamples
-    source: Path
-    network: str
-    """The name of the network that computed the features."""
-    fingerprint: str
-    """A hash of that network."""
-    sha256: str
-    """A hash of the clips' names and the sentences."""
-
-    def identity(self) -> dict[str, Any]:
-        """What must not change between the parts of a run."""
-        header = {"format": _FORMAT, "version": 1}
-        return {**header, "sentences": self.sha256, "features": self.fingerprint}
-
-    def summary(self) -> dict[str, Any]:
-        """What a report says about the data."""
-        sizes = {
-            "clips": len(self.training.texts),
-            "sentences": sum(map(len, self.training.texts)),
-            "held_out_clips": len(self.held_out.texts),
-        }
-        return {
-            "data": {"source": self.source.name, **sizes, "sha256": self.sha256},
-            "frame_features": self.network,
-            "fingerprint": self.fingerprint,
-        }
+    def tensors(
+        self, kinds: Sequence[str], word_ids: Callable[[str], list[int]], longest: int
+    ) -> tuple[DescribedClips, DescribedClips]:
+        """Training and held-out examples: some kinds of features side by side, and word ids."""
+        rows = [np.hstack([view[kind] for kind in kinds]) for view in self.views]
+        views = np.stack(rows, axis=1).astype(np.float32)
+        ids = [[word_ids(text) for text in texts] for texts in self.texts]
+        count = self.training
+        # Crops are for training alone: models are used on whole pictures.
+        held_out = described_clips(views[count:, :1], ids[count:], longest)
+        return described_clips(views[:count], ids[:count], longest), held_out
 
 
 def train_visual(
-    data: Path,
+    source: Path,
     out: Path,
     settings: TrainVisualConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Train an embedding of clips and sentences, or continue a run that was stopped.
-
-    Args:
-        data: The folder of Flickr8k, or a table of clips and sentences.
-        out: The run's own folder.
-        settings: Features, reader, limits and the device.
-        progress: Called as pictures are read and epochs are done.
+    """Train an embedding of clips and sentences in `out`, or continue a run that was stopped.
 
     Returns:
         The content of `report.json`.
@@ -168,33 +149,24 @@ def train_visual(
     encoder = load_frame_features(settings.frame_features)
     if kind not in encoder.units:
         raise ConfigError(f"{encoder.name} has no {kind} features; use {', '.join(encoder.units)}")
-    clips = read_clips(data, encoder, progress, crops=True)
-    open_run(out, clips.identity())
+    data = read_clips(source, encoder, progress, crops=True)
+    open_run(out, data.identity)
     student = WordEncoder.load("student")
-    word_ids = student.word_ids
-    training_clips, held_out = (
-        _tensors(part, [kind], word_ids, student.longest).to(device)
-        for part in (clips.training, clips.held_out)
-    )
-    config = _visual_config(settings, training_clips, len(student.vocabulary))
+    clips, held_out = data.tensors([kind], student.word_ids, student.longest)
+    config = _visual_config(settings, clips, len(student.vocabulary))
     network = start_network(config, device, student)
-    training = VisualTraining(config, network, training_clips, held_out)
-    report = _fit(training, clips, out, settings, progress)
-    reader = config.model.reader
-    card = _card(
-        out.name,
-        "Clips and sentences in one space, trained with `folioreel train visual`.",
-        report,
-        f"{kind}; reader: {reader}",
-    )
-    networks = {f"{kind}-{reader}": network}
+    training = VisualTraining(config, network, clips.to(device), held_out.to(device))
+    report = _fit(training, data, out, settings, progress)
+    summary = "Clips and sentences in one space, trained with `folioreel train visual`."
+    card = _card(out.name, summary, report, f"{kind}; reader: {config.model.reader}")
+    networks = {f"{kind}-{config.model.reader}": network}
     model = embedding_model(out.name, kind, networks, student, report, card)
     model.save(out / "embedding", replace=True)
     return report
 
 
 def train_caption(
-    data: Path,
+    source: Path,
     out: Path,
     settings: TrainCaptionConfig | None = None,
     progress: ProgressCallback = ignore_progress,
@@ -203,27 +175,23 @@ def train_caption(
     settings = settings or TrainCaptionConfig()
     device = choose_device(settings.device)
     encoder = load_frame_features(settings.frame_features)
-    clips = read_clips(data, encoder, progress)
-    open_run(out, clips.identity())
-    vocabulary = caption_words(clips.training.texts)
+    data = read_clips(source, encoder, progress)
+    open_run(out, data.identity)
+    vocabulary = caption_words(data.texts[: data.training])
     if len(vocabulary) == len(SPECIAL_TOKENS):
-        raise InputError("has no word that occurs four times; add sentences", data)
+        raise InputError("has no word that occurs four times; add sentences", source)
     kinds = tuple(encoder.units)
-    pictures, held_out = (
-        _tensors(part, kinds, lambda text: caption_ids(text, vocabulary), _LONGEST_CAPTION).to(
-            device
-        )
-        for part in (clips.training, clips.held_out)
+    pictures, held_out = data.tensors(
+        kinds, lambda text: caption_ids(text, vocabulary), _LONGEST_CAPTION
     )
+    units = sum(encoder.units.values())
     config = CaptionTrainingConfig(
-        model=CaptionerConfig(
-            vocabulary=len(vocabulary), picture_units=sum(encoder.units.values())
-        ),
+        model=CaptionerConfig(vocabulary=len(vocabulary), picture_units=units),
         epochs=settings.epochs,
         batch=settings.batch,
     )
-    training = CaptionTraining(config, pictures, held_out, device)
-    report = _fit(training, clips, out, settings, progress)
+    training = CaptionTraining(config, pictures.to(device), held_out.to(device))
+    report = _fit(training, data, out, settings, progress)
     summary = "Writes a sentence for a picture; trained with `folioreel train caption`."
     model = Captioner(
         name=out.name,
@@ -241,7 +209,7 @@ def train_caption(
 
 def _fit(
     training: VisualTraining | CaptionTraining,
-    clips: ClipData,
+    data: ClipData,
     out: Path,
     settings: ClipSettings,
     progress: ProgressCallback,
@@ -252,7 +220,7 @@ def _fit(
     )
     report = {
         "package_version": __version__,
-        **clips.summary(),
+        **data.summary,
         "training": asdict(training.config),
         "epoch": training.done,
         **measured,
@@ -283,20 +251,8 @@ def _visual_config(
     return replace(config, epochs=settings.epochs, batch=min(settings.batch, len(clips)))
 
 
-def _tensors(
-    clips: ClipExamples,
-    kinds: Sequence[str],
-    word_ids: Callable[[str], list[int]],
-    longest: int,
-) -> DescribedClips:
-    """Some kinds of features side by side, and the word ids of the sentences."""
-    views = [np.hstack([view[kind] for kind in kinds]) for view in clips.views]
-    ids = [[word_ids(text) for text in texts] for texts in clips.texts]
-    return described_clips(np.stack(views, axis=1).astype(np.float32), ids, longest)
-
-
 def read_clips(
-    data: Path,
+    source: Path,
     encoder: PictureEncoder,
     progress: ProgressCallback = ignore_progress,
     *,
@@ -304,44 +260,61 @@ def read_clips(
 ) -> ClipData:
     """Read the sentences, and compute the features of the pictures or clips unless cached.
 
-    Args:
-        data: The folder of Flickr8k, or a table of clips and sentences.
-        encoder: Computes the features.
-        progress: Called as pictures are read.
-        crops: Whether to add the middle of each picture as a second view of it.
+    With `crops`, the middle of each picture is a second view of it.
 
     Raises:
         InputError: Something is missing or damaged, or there are too few clips.
     """
-    if data.is_dir():
-        if not is_flickr8k(data):
-            raise InputError("has no captions.tsv; give the folder of Flickr8k, or a table", data)
-        training, held_out = read_flickr8k(data, "train"), read_flickr8k(data, "dev")
-        names = [clip.clip for clip in (*training, *held_out)]
+    if source.is_dir():
+        if not is_flickr8k(source):
+            raise InputError("has no captions.tsv; give the folder of Flickr8k, or a table", source)
+        training, held_out = read_flickr8k(source, "train"), read_flickr8k(source, "dev")
+    else:
+        training, held_out = _split(read_clip_table(source), source)
+    clips = [*training, *held_out]
+    names = [clip.clip for clip in clips]
+    if source.is_dir():
+        views: tuple[View, ...] = ("whole", "middle") if crops else ("whole",)
         features = [
-            picture_features(read_pictures(data), names, encoder, view, progress)
-            for view in (("whole", "middle") if crops else ("whole",))
+            picture_features(read_pictures(source), names, encoder, view, progress)
+            for view in views
         ]
     else:
-        training, held_out = _split(read_clip_table(data), data)
-        names = [clip.clip for clip in (*training, *held_out)]
-        features = [video_features(_find_videos(data, names), encoder, progress)]
-    count = len(training)
+        features = [video_features(_find_videos(source, names), encoder, progress)]
     people = find_names(text for clip in training for text in clip.texts)
+    replaced = [tuple(replace_names(text, people) for text in clip.texts) for clip in training]
+    identity, summary = _describe(source, encoder, training, held_out)
     return ClipData(
-        training=ClipExamples(
-            views=tuple(_rows(view, slice(count)) for view in features),
-            texts=tuple(tuple(replace_names(t, people) for t in clip.texts) for clip in training),
-        ),
-        held_out=ClipExamples(
-            views=(_rows(features[0], slice(count, None)),),
-            texts=tuple(clip.texts for clip in held_out),
-        ),
-        source=data,
-        network=encoder.name,
-        fingerprint=encoder.fingerprint,
-        sha256=_hash([*training, *held_out]),
+        views=tuple(features),
+        texts=(*replaced, *(clip.texts for clip in held_out)),
+        training=len(training),
+        identity=identity,
+        summary=summary,
     )
+
+
+def _describe(
+    source: Path,
+    encoder: PictureEncoder,
+    training: Sequence[DescribedClip],
+    held_out: Sequence[DescribedClip],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The identity and the summary of some data."""
+    content = json.dumps([[clip.clip, *clip.texts] for clip in (*training, *held_out)])
+    digest = hashlib.sha256(content.encode("utf-8")).hexdigest()
+    header = {"format": _FORMAT, "version": 1}
+    identity = {**header, "sentences": digest, "features": encoder.fingerprint}
+    sizes = {
+        "clips": len(training),
+        "sentences": sum(len(clip.texts) for clip in training),
+        "held_out_clips": len(held_out),
+    }
+    summary = {
+        "data": {"source": source.name, **sizes, "sha256": digest},
+        "frame_features": encoder.name,
+        "fingerprint": encoder.fingerprint,
+    }
+    return identity, summary
 
 
 def _split(
@@ -373,12 +346,3 @@ def _find_videos(table: Path, names: Sequence[str]) -> list[Path]:
             table,
         )
     return [there[name] for name in names]
-
-
-def _rows(features: ClipFeatures, rows: slice) -> ClipFeatures:
-    return {kind: values[rows] for kind, values in features.items()}
-
-
-def _hash(clips: Sequence[DescribedClip]) -> str:
-    text = json.dumps([[clip.clip, *clip.texts] for clip in clips])
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()

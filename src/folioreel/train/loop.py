@@ -147,12 +147,9 @@ class Training(ABC, Generic[Batch]):
         checkpoint: Path | None = None,
         progress: ProgressCallback = ignore_progress,
     ) -> dict[str, Any]:
-        """Train to the end or for a while; the network is left with its best weights.
+        """Train to the end, or until `seconds` are over; the network gets its best weights.
 
-        Args:
-            seconds: Training stops after the first unit that ends later than this.
-            checkpoint: Continue from this file if it exists, and save the run to it regularly.
-            progress: Called after each unit.
+        A checkpoint that exists is continued, and the run is saved to it regularly.
 
         Returns:
             The best metrics, the steps and seconds of this call, and the log of the whole run.

@@ -41,7 +41,8 @@ PAPER_MEASURES = (
 )
 """The paper's measures of dialogue; those of pictures need a video."""
 CHAIN_START = ChainConfig(unary=1.0, pace=1.0, stay=1.0, sigma=0.02)
-"""Where the search for the chain's weights begins."""
+"""Where the search for the chain's weights begins: no potential counts more than another, and σ is
+a fiftieth of the book, about a scene."""
 # Parts of a single film for cross-fitting: each network still sees two thirds of the judgements.
 _PARTS = 3
 
@@ -67,7 +68,7 @@ def train_paper(
     Raises:
         ModelFolderError: `out` holds something other than a preset.
     """
-    check_replaceable(out)
+    check_replaceable(out)  # before the work, not after it
     model, chain = fit_paper(folder, progress)
     context = out.resolve() / "context"
     config = AlignConfig(
@@ -201,6 +202,7 @@ def fit_paper_chain(
         scored = [(pairs[0], _scores_of_parts(config, pairs[0]))]
     else:
         ranked = sorted(pairs, key=lambda pair: pair.matches, reverse=True)
+        # The films with the most matches say most about the chain, whose weights are few.
         held_out, others = ranked[:most_films], ranked[most_films:]
         if not others:
             held_out, others = ranked[::2], ranked[1::2]

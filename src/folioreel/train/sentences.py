@@ -83,13 +83,7 @@ def train_sentences(
     settings: TrainSentencesConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Train skip-thoughts on a corpus, or continue a run that was stopped.
-
-    Args:
-        corpus: What `build_corpus` wrote.
-        out: The run's own folder.
-        settings: Sizes, limits and the device.
-        progress: Called as books are packed and steps are taken.
+    """Train skip-thoughts on a corpus that `build_corpus` wrote, or continue a stopped run.
 
     Returns:
         The content of `report.json`, which is not written again if no step was left to take.
@@ -116,21 +110,7 @@ def train_sentences(
     measured = training.fit(
         seconds=settings.seconds, checkpoint=out / CHECKPOINT, progress=progress
     )
-    del measured["best"]
-    report = {
-        "package_version": __version__,
-        "corpus": {
-            "folder": str(corpus),
-            "books": len(opened.books),
-            "sentences": opened.sentence_count,
-        },
-        "vocabulary": {"words": len(vocabulary), "coverage": vocabulary.coverage},
-        "training": asdict(config),
-        "device": str(device),
-        "step": training.step,
-        "log": measured.pop("log"),
-        "run": measured,
-    }
+    report = _report(opened, corpus, vocabulary, training, measured)
     # A run that took no step has measured nothing: the report of the one before it stays.
     earlier = read_json(out / REPORT) if not measured["steps"] else {}
     kept = earlier.get("step") == training.step
@@ -141,6 +121,26 @@ def train_sentences(
     if not kept:
         write_json(out / REPORT, report)
     return report
+
+
+def _report(
+    corpus: Corpus,
+    folder: Path,
+    vocabulary: Vocabulary,
+    training: SkipThoughtTraining,
+    measured: dict[str, Any],
+) -> dict[str, Any]:
+    sizes = {"books": len(corpus.books), "sentences": corpus.sentence_count}
+    return {
+        "package_version": __version__,
+        "corpus": {"folder": str(folder), **sizes},
+        "vocabulary": {"words": len(vocabulary), "coverage": vocabulary.coverage},
+        "training": asdict(training.config),
+        "device": str(training.device),
+        "step": training.step,
+        "log": measured["log"],
+        "run": {key: measured[key] for key in ("steps", "seconds", "words_per_second", "epochs")},
+    }
 
 
 def skip_thought_encoder(

@@ -181,6 +181,7 @@ class StudentTraining(Training[tuple[Tensor, Tensor]]):
             )
         self._batches = self._arrange(lengths[: self.count])
         by_length = self.count + np.argsort(lengths[self.count :], kind="stable")
+        # Eight batches by length: little padding, and each fits into memory.
         self._held_out = np.array_split(by_length, min(8, config.held_out))
 
     def _arrange(self, lengths: NDArray[np.int64]) -> list[tuple[int, Tensor]]:
