@@ -42,7 +42,8 @@ class PackConfig:
     shard_mb: float = 32.0
     """The largest size of a shard before compression, in millions of bytes."""
     max_tokens: int = 60
-    """Longer sentences are truncated. They are rare, and a batch is as wide as its longest one."""
+    """Longer sentences are truncated: a batch takes as many steps as its longest sentence has
+    words."""
     compress: bool = True
     """Whether shards are compressed: smaller to send, slower to load."""
 

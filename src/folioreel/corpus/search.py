@@ -44,7 +44,8 @@ By = Literal["both", "meaning", "words"]
 # Sentences with the nearest signs, which the vectors then rank. Signs are a coarse measure: a
 # shorter list loses true neighbours (docs/search.md has the recall), a longer one costs reads.
 _SHORTLIST = 2_000
-# How many places of both rankings count when they are joined; later ones add next to nothing.
+# How many places of both rankings count when they are joined. What is lower in both scores less
+# than 0.38, and the first ten of either at least 0.43: it could not be among ten results.
 _DEPTH = 100
 # Sentences, evenly spread, whose vectors give the mean: the standard error of such a mean is
 # 1/141 of the spread, and reading all of a large corpus would take minutes.
