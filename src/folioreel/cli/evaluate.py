@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -11,10 +11,6 @@ from click.core import ParameterSource
 from folioreel.cli import options, output
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import check_output_folder
-
-if TYPE_CHECKING:
-    from folioreel.evaluate.report import PairResult
-    from folioreel.progress import ProgressCallback
 
 # As in evaluate/baselines.py, which is not imported here: `--help` should not wait for NumPy.
 _BASELINES = (
@@ -58,12 +54,8 @@ class _NamelessContext(click.Context):
 @click.option(
     "--leave-one-out", is_flag=True, help="Score each pair with a preset trained on the others."
 )
-@click.option(
-    "--baseline", type=click.Choice(_BASELINES), help="Score a baseline instead of a preset."
-)
-@click.option(
-    "--compare", metavar="NAME", help="Also show the gain over another preset or baseline."
-)
+@click.option("--baseline", type=click.Choice(_BASELINES), help="Score this instead of a preset.")
+@click.option("--compare", metavar="NAME", help="Also show the gain over a preset or baseline.")
 @click.option(
     "--group",
     "groups",
@@ -104,6 +96,7 @@ def evaluate_pairs(
       folioreel evaluate pairs/old-scrooge --json
     """
     from folioreel.evaluate import report
+    from folioreel.train import positions
 
     _check_options(context, leave_one_out, baseline)
     members = {name: pairs.split(",") for name, pairs in groups}
@@ -115,7 +108,10 @@ def evaluate_pairs(
         check_output_folder(out, force=force)
     with output.show_progress() as progress:
         if leave_one_out:
-            results = _leave_one_out(dataset, shots, pictures, progress)
+            judged = positions.read_judged(dataset, progress=progress, shots=shots)
+            results = positions.leave_one_out(
+                judged, progress=progress, shots=shots, pictures=pictures
+            )
         else:
             results = report.evaluate_system(dataset, system, progress)
         others = report.evaluate_system(dataset, other, progress) if other else []
@@ -127,29 +123,27 @@ def evaluate_pairs(
             {"rows": rows, "compared_with": compare, "gains": gains} if gains else rows
         )
         return
-    output.show_table(report.table_rows(rows))
-    _show_below("95 % intervals, by bootstrap over the judged lines:", report.interval_rows(rows))
-    _show_below("judged silent shots:", report.shot_rows(rows))
-    _show_below(f"gain over {compare}, with 95 % intervals:", report.gain_rows(gains))
+    _show_report(rows, gains, compare)
     output.show_written(*files)
 
 
 evaluate_pairs.context_class = _NamelessContext
 
 
-def _show_below(title: str, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        output.show_line(f"\n{title}")
-        output.show_table(rows)
+def _show_report(
+    rows: list[dict[str, Any]], gains: list[dict[str, Any]], compare: str | None
+) -> None:
+    from folioreel.evaluate import report
 
-
-def _leave_one_out(
-    dataset: Path, shots: bool, pictures: bool, progress: ProgressCallback
-) -> list[PairResult]:
-    from folioreel.train.positions import leave_one_out, read_judged
-
-    judged = read_judged(dataset, progress=progress, shots=shots)
-    return leave_one_out(judged, shots=shots, pictures=pictures, progress=progress)
+    output.show_table(report.table_rows(rows))
+    for title, table in (
+        ("95 % intervals, by bootstrap over the judged lines:", report.interval_rows(rows)),
+        ("judged silent shots:", report.shot_rows(rows)),
+        (f"gain over {compare}, with 95 % intervals:", report.gain_rows(gains)),
+    ):
+        if table:
+            output.show_line(f"\n{title}")
+            output.show_table(table)
 
 
 def _check_options(context: click.Context, leave_one_out: bool, baseline: str | None) -> None:

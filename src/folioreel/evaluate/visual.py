@@ -52,8 +52,6 @@ def evaluate_visual(
         `bleu1` … `bleu4` (percent).
 
     Raises:
-        InputError: The dataset cannot be read.
-        ModelFolderError: A model is missing or damaged.
         ConfigError: The models were trained on the features of different networks.
     """
     described = read_flickr8k(flickr8k, "test")
