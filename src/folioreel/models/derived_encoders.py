@@ -95,24 +95,30 @@ def expand_vocabulary(
     second_reading = _tell_progress(entries, "adding words", survey.read, progress)
     blocks = _select(second_reading, survey.new)
     parts = _with_new_rows(model.parts, _fit(survey.vectors, truth), blocks, len(survey.new))
+    expanded = _with_words(model, parts, survey, round(cosine, 4))
+    return Expansion(model=expanded, known=len(survey.shared), added=len(survey.new), cosine=cosine)
+
+
+def _with_words(
+    model: WordEncoder, parts: tuple[EncoderPart, ...], survey: _Survey, cosine: float
+) -> WordEncoder:
+    """The model with the new words, and with where they come from in its card."""
     known, added = len(survey.shared), len(survey.new)
-    expanded = replace(
+    note = {"known": known, "added": added, "held_out_cosine": cosine}
+    # How often the new words occur in the training corpus is not known; as good as never.
+    vocabulary = Vocabulary(
+        words=(*model.vocabulary.words, *survey.new),
+        counts=(*model.vocabulary.counts, *[0] * added),
+    )
+    return replace(
         model,
-        vocabulary=Vocabulary(
-            words=(*model.vocabulary.words, *survey.new),
-            counts=(*model.vocabulary.counts, *[0] * added),
-        ),
         parts=parts,
-        training={
-            **model.training,
-            "expansion": {"known": known, "added": added, "held_out_cosine": round(cosine, 4)},
-        },
+        vocabulary=vocabulary,
+        training={**model.training, "expansion": note},
         card=f"{model.card.rstrip()}\n\nIts vocabulary was expanded by {added} words: a linear map,"
         f" fitted on {known} words that both knew, brought them from other word vectors. On a"
-        f" held-out tenth the mapped vectors have a mean cosine of {round(cosine, 4)} with the true"
-        " ones.\n",
+        f" held-out tenth the mapped vectors have a mean cosine of {cosine} with the true ones.\n",
     )
-    return Expansion(model=expanded, known=known, added=added, cosine=cosine)
 
 
 def _survey(vocabulary: Vocabulary, entries: Iterable[WordVector], limit: int | None) -> _Survey:

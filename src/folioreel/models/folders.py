@@ -210,7 +210,7 @@ def load_once(load: Callable[[Path, *Options], Model]) -> Callable[[Path, *Optio
     """Make a loader keep what it loaded from a folder or file until something there changes.
 
     Each step of an alignment asks for its models itself, and an evaluation does so for every pair;
-    to read, hash and open a shipped encoder anew takes 0.2 to 0.4 s.
+    to read, hash and open a shipped encoder again takes 0.2 to 0.4 s.
     """
 
     @lru_cache(maxsize=_KEPT)
