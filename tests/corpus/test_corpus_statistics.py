@@ -54,8 +54,8 @@ def test_a_count_by_hand(tmp_path: Path) -> None:
     assert found.median_sentence_words == 14
     assert found.left_out == {"short": 1, "duplicate": 1, "held out": 1, "unreadable": 1}
     assert seen[-1].done == seen[-1].total == 2
-    assert found.table().split("\n")[0].split() == ["books", "2"]
-    assert "median words per sentence    14" in found.table()
+    assert found.figures()["books"] == "2"
+    assert found.figures()["median words per sentence"] == "14"
 
 
 @given(st.lists(st.integers(0, 30)))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from folioreel.apps.describe import Description, best_of_shots
+from folioreel.apps.describe import MomentDescription, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.thumbnails import encode_jpeg
 from folioreel.files import check_output_file, make_folder, write_text
@@ -79,7 +79,7 @@ mark {{ background: color-mix(in srgb, #e0b341 35%, transparent); color: inherit
 class Card:
     """One entry of the sheet."""
 
-    description: Description
+    description: MomentDescription
     jpeg: bytes | None
     """A frame of its shot; None if the film has no pictures, or this one cannot be decoded."""
     before: str
@@ -240,7 +240,7 @@ def _small_jpeg(path: Path) -> bytes:
     return encode_jpeg(np.asarray(image)) or b""
 
 
-def _make_card(description: Description, jpeg: bytes | None) -> Card:
+def _make_card(description: MomentDescription, jpeg: bytes | None) -> Card:
     passage = description.passage
     start = max(passage.text.find(passage.sentence), 0)
     before, after = passage.text[:start], passage.text[start + len(passage.sentence) :]
@@ -277,7 +277,7 @@ def _decode_frames(
     return frames
 
 
-def frame_of(alignment: Alignment, description: Description) -> bytes | None:
+def frame_of(alignment: Alignment, description: MomentDescription) -> bytes | None:
     """A JPEG of what is on screen in a moment; None if the film has no pictures."""
     if alignment.film.video is None:
         return None

@@ -37,7 +37,7 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Description:
+class MomentDescription:
     """A moment of the film and its passage of the book."""
 
     moment: int
@@ -53,7 +53,7 @@ class Description:
     """The best guess if the moment is not in the book."""
 
 
-def describe_time(alignment: Alignment, time_s: float) -> Description:
+def describe_time(alignment: Alignment, time_s: float) -> MomentDescription:
     """Describe the moment on screen at a time; between two moments, the nearer one.
 
     Raises:
@@ -69,7 +69,7 @@ def describe_time(alignment: Alignment, time_s: float) -> Description:
     return describe_link(alignment, alignment.links[best.index])
 
 
-def describe_shot(alignment: Alignment, shot: int) -> tuple[Description, ...]:
+def describe_shot(alignment: Alignment, shot: int) -> tuple[MomentDescription, ...]:
     """Describe the moments of a shot, counted from 0.
 
     Raises:
@@ -85,7 +85,9 @@ def describe_shot(alignment: Alignment, shot: int) -> tuple[Description, ...]:
     return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
 
 
-def describe_range(alignment: Alignment, start_s: float, end_s: float) -> tuple[Description, ...]:
+def describe_range(
+    alignment: Alignment, start_s: float, end_s: float
+) -> tuple[MomentDescription, ...]:
     """Describe the moments that overlap a time range.
 
     Raises:
@@ -101,7 +103,7 @@ def describe_range(alignment: Alignment, start_s: float, end_s: float) -> tuple[
     return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
 
 
-def describe_passage(alignment: Alignment, sentences: range) -> tuple[Description, ...]:
+def describe_passage(alignment: Alignment, sentences: range) -> tuple[MomentDescription, ...]:
     """The other direction: describe the moments that render some sentences, in time order.
 
     If there are none, those of the same paragraphs; if there are none either, those at most three
@@ -136,10 +138,10 @@ def find_passage(book: Book, wanted: str) -> range:
     return _by_words(book, wanted)
 
 
-def describe_link(alignment: Alignment, link: Link) -> Description:
+def describe_link(alignment: Alignment, link: Link) -> MomentDescription:
     """A moment with its passage of the book."""
     moment = alignment.film.moments[link.moment]
-    return Description(
+    return MomentDescription(
         moment=moment.index,
         start_s=moment.start_s,
         end_s=moment.end_s,
@@ -228,7 +230,7 @@ def _stems(text: str) -> set[str]:
     return set(map(word_stem, tokenize(text)))
 
 
-def best_of_shots(alignment: Alignment) -> tuple[Description, ...]:
+def best_of_shots(alignment: Alignment) -> tuple[MomentDescription, ...]:
     """For a contact sheet: the most certain moment of each shot in the book, in time order.
 
     Without shots, the most certain of consecutive moments that are in the same paragraph.

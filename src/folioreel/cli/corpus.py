@@ -190,7 +190,7 @@ def stats(folder: Path, as_json: bool) -> None:
     if as_json:
         output.show_json(asdict(statistics))
     else:
-        output.show_line(statistics.table())
+        output.show_figures(statistics.figures())
 
 
 def _show_report(report: CorpusReport, out: Path) -> None:

@@ -13,7 +13,7 @@ from folioreel.cli import options, output
 from folioreel.times import format_clock, parse_clock
 
 if TYPE_CHECKING:
-    from folioreel.apps.describe import Description
+    from folioreel.apps.describe import MomentDescription
     from folioreel.types import Alignment
 
 
@@ -101,7 +101,7 @@ def describe(
         _show(description, frames.get(description.moment))
 
 
-def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[Description, ...]:
+def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[MomentDescription, ...]:
     from folioreel.apps import describe as app
 
     if option == "at":
@@ -114,7 +114,7 @@ def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[Descri
 
 
 def _write_frames(
-    alignment: Alignment, found: tuple[Description, ...], out: Path, *, force: bool
+    alignment: Alignment, found: tuple[MomentDescription, ...], out: Path, *, force: bool
 ) -> dict[int, str]:
     """Write a frame of each moment that has a picture: moment → file."""
     from folioreel.apps.contact_sheet import frame_of
@@ -136,7 +136,7 @@ def _write_frames(
     return frames
 
 
-def _show(description: Description, frame: str | None) -> None:
+def _show(description: MomentDescription, frame: str | None) -> None:
     times = f"{format_clock(description.start_s)}–{format_clock(description.end_s)}"
     output.show_line(f"{times}  {description.said or '(no dialogue)'}")
     if frame is not None:

@@ -29,20 +29,17 @@ class CorpusStatistics:
     left_out: dict[str, int]
     """Status → number of books: `short`, `duplicate`, `held out`, `unreadable`."""
 
-    def table(self) -> str:
-        """The table as text, one figure per row."""
-        rows = [
-            ("books", f"{self.books:,}"),
-            ("sentences", f"{self.sentences:,}"),
-            ("words", f"{self.words:,}"),
-            ("unique words", f"{self.unique_words:,}"),
-            ("mean words per sentence", f"{self.mean_sentence_words:.1f}"),
-            ("median words per sentence", f"{self.median_sentence_words:g}"),
-        ]
-        rows += [(f"left out: {status}", f"{count:,}") for status, count in self.left_out.items()]
-        width = max(len(name) for name, _ in rows)
-        figures = max(len(figure) for _, figure in rows)
-        return "\n".join(f"{name:<{width}}  {figure:>{figures}}" for name, figure in rows)
+    def figures(self) -> dict[str, str]:
+        """The rows of the table: name → figure."""
+        return {
+            "books": f"{self.books:,}",
+            "sentences": f"{self.sentences:,}",
+            "words": f"{self.words:,}",
+            "unique words": f"{self.unique_words:,}",
+            "mean words per sentence": f"{self.mean_sentence_words:.1f}",
+            "median words per sentence": f"{self.median_sentence_words:g}",
+            **{f"left out: {status}": f"{count:,}" for status, count in self.left_out.items()},
+        }
 
 
 def measure_corpus(
