@@ -172,7 +172,7 @@ def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
         "perplexity, sentence before": last.get("perplexity_before"),
         "perplexity, sentence after": last.get("perplexity_after"),
     }
-    _show_run(report, "steps", report["step"], figures, out, as_json=as_json)
+    _show_run(report, "step", figures, out, as_json=as_json)
 
 
 @train.command()
@@ -210,7 +210,7 @@ def visual(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
         from folioreel.train.clips import TrainVisualConfig, train_visual
 
         report = train_visual(data, out, TrainVisualConfig(**settings), progress)
-    _show_run(report, "epochs", report["epoch"], report["best"], out, as_json=as_json)
+    _show_run(report, "epoch", report["best"], out, as_json=as_json)
 
 
 @train.command()
@@ -232,7 +232,7 @@ def caption(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
         from folioreel.train.clips import TrainCaptionConfig, train_caption
 
         report = train_caption(data, out, TrainCaptionConfig(**settings), progress)
-    _show_run(report, "epochs", report["epoch"], report["best"], out, as_json=as_json)
+    _show_run(report, "epoch", report["best"], out, as_json=as_json)
 
 
 @train.command()
@@ -319,23 +319,18 @@ def _training() -> Iterator[ProgressCallback]:
 
 
 def _show_run(
-    report: dict[str, Any],
-    unit: str,
-    done: int,
-    figures: dict[str, Any],
-    out: Path,
-    *,
-    as_json: bool,
+    report: dict[str, Any], unit: str, figures: dict[str, Any], out: Path, *, as_json: bool
 ) -> None:
+    """The results of a run that is counted in a unit, `epoch` or `step`."""
     if as_json:
         output.show_json(report)
         return
-    total = report["training"][unit]
+    done, total = report[unit], report["training"][f"{unit}s"]
     rounded = {
         name.replace("_", " "): round(value, 2) if isinstance(value, float) else value
         for name, value in figures.items()
     }
-    output.show_figures({f"{unit} done": done, f"{unit} in all": total, **rounded})
+    output.show_figures({f"{unit}s done": done, f"{unit}s in all": total, **rounded})
     if done < total:
         output.show_line("\nnot finished; run the same command again to continue")
     output.show_line(f"\nwrote {out}")
