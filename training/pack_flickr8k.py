@@ -2,8 +2,8 @@
 
     PYTHONPATH=src python training/pack_flickr8k.py FLICKR8K OUT
 
-Each picture is seen whole, and once more the square in its middle. The test split stays out.
-Features are stored as bytes on a scale of square roots, from 0 to 6, which is as far as they go.
+Features are those of the whole picture, and of the square in its middle. The test split is left
+out. They are stored as bytes on a scale of square roots from 0 to 6, the largest value of a ReLU6.
 """
 
 import argparse
@@ -20,7 +20,7 @@ VIEWS: tuple[View, ...] = ("whole", "middle")
 
 
 def main() -> None:
-    """See each picture, and write what is seen; views that are there are not made again."""
+    """Compute the features of each picture and write them; existing files are kept."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("flickr8k", type=Path)
     parser.add_argument("out", type=Path)

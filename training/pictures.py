@@ -1,12 +1,12 @@
-"""Fit what the pictures of a silent shot are worth as log odds: three numbers of a preset.
+"""Fit the weights of pictures for silent shots: three numbers of a preset.
 
     python training/pictures.py FLICKR8K PROSE… [--out PRESET]
 
-A film and its book are built from Flickr8k's dev pictures, which the embeddings were not fitted to
-(benchmarks/built_film.py), and watched. A logistic regression on the measures `visual` and `scene`
-tells the cell of a shot and its caption from cells at random, as many of each. That gives the odds
-of a sentence that may as well describe the shot as not; before they are looked at, silent shots of
-real films have lower ones: BEFORE, which is a guess, as no judged film with pictures could be had.
+A film and its book are built from Flickr8k's dev pictures, which the embeddings were not trained on
+(benchmarks/built_film.py). A logistic regression on the measures `visual` and `scene` separates the
+cells of shots and their captions from random cells, with equal weight for both. Its logits assume
+that a sentence describes the shot in half of the cases. In real films that is rarer: BEFORE, which
+is a guess, because there was no judged film with pictures to measure it on.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from folioreel.similarity.tensor import SimilarityRows
 from folioreel.types import Book, Film
 
 BEFORE = 1 / 10
-"""The odds that a silent shot renders the sentence that the film is at, before it is looked at."""
+"""The prior odds that a silent shot renders the sentence that the film is at."""
 RANDOM = 50
 KINDS = ("visual", "scene")
 
@@ -57,7 +57,7 @@ def true_cells(pair: BuiltPair, film: Film, book: Book) -> list[tuple[int, int]]
 
 
 def fit(values: np.ndarray, true: list[tuple[int, int]]) -> PicturesConfig:
-    """The weights and the bias, for the odds that hold before a shot is looked at."""
+    """The weights, and the bias for the prior odds."""
     rng = np.random.default_rng(0)
     rows, columns = np.array(true).T
     others = rng.integers(0, values.shape[1], (len(rows), RANDOM))
@@ -78,7 +78,7 @@ def main() -> None:
     parser.add_argument("flickr8k", type=Path)
     parser.add_argument("prose", type=Path, nargs="+", help="novels in plain text")
     parser.add_argument("--pictures", type=int, default=1000)
-    parser.add_argument("--out", type=Path, help="a preset's folder, whose numbers are replaced")
+    parser.add_argument("--out", type=Path, help="a preset's folder, in which to replace them")
     arguments = parser.parse_args()
     config = load_preset("default")
     with tempfile.TemporaryDirectory() as folder:

@@ -63,7 +63,7 @@ TRIED = (
     {"batch": 1000},
     {"batch": 256},
 )
-"""Changes of the settings, each kept where the dev split gains by it."""
+"""Changes of the settings; each is kept if it improves recall on the dev split."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,7 +80,7 @@ class Pack:
 
 
 def main() -> None:
-    """Try, train, choose, save."""
+    """Search settings, train, choose, save."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pack", type=Path)
     parser.add_argument("out", type=Path)
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=150)
     parser.add_argument("--caption-epochs", type=int, default=25, help="of the captioner")
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--pictures", type=int, help="so many alone, to try the script")
+    parser.add_argument("--pictures", type=int, help="use only this many, to test the script")
     arguments = parser.parse_args()
     torch.set_float32_matmul_precision("high")
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -257,7 +257,7 @@ class Run:
         name = f"{kind}-{reader}-{seed}"
         path = self.out / f"{name}.npz"
         if self.seconds() > 0.75 * seconds and not path.exists():
-            self.tell(name, "is left out: no time")
+            self.tell(name, "is skipped: no time left")
             return
         config = changed(self.base(kind, reader, epochs), settings | {"seed": seed})
         if path.exists():
@@ -305,7 +305,7 @@ class Run:
         """One captioner, saved; how well it does with some beams."""
         path = self.out / f"{name}.npz"
         if path.exists() or self.seconds() > seconds:
-            self.tell(name, "is there" if path.exists() else "is left out: no time")
+            self.tell(name, "exists already" if path.exists() else "is skipped: no time left")
             return
         vocabulary = caption_words(self.pack.captions["train"])
         units = self.pack.pictures("dev").shape[1]

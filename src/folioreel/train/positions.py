@@ -51,7 +51,8 @@ START = AlignConfig(
     bias=-6.0,
     steps=StepsConfig(),
 )
-"""Where fitting begins: shared rare words alone."""
+"""Where fitting begins: shared rare words alone. A bias of -6 says that one cell in 400 is right,
+before its words are compared."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -274,6 +275,7 @@ def _objective(
 ) -> tuple[float, NDArray[np.float64]]:
     """The penalised negative log-likelihood, and its gradient."""
     present = _from_vector(start, values)
+    # Two films at once: each needs several arrays of moments × sentences.
     with ThreadPoolExecutor(2) as threads:
         parts = list(threads.map(lambda film: _film_gradient(film, present), films))
     likelihood = sum(part[0] for part in parts)
@@ -318,7 +320,7 @@ def _passage_gradient(surplus: NDArray[np.float64], steps: StepsConfig) -> tuple
 
 def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, float | None]]:
     """Bounds on the numbers that would otherwise reverse their own meaning."""
-    # timeline, free (a score), and the logits of leave and come_back: -6 is a probability of 0.2 %,
+    # timeline, free (a score), logits of leave and come_back: -6 is a probability of 0.25 %,
     # 0 one of a half, above which leaving the book would be the rule.
     free: tuple[float | None, float | None] = (None, None)
     others = [free, (0.0, config.strongest_timeline), (-8.0, 0.0), (-6.0, 0.0), (-6.0, 0.0)]
@@ -345,9 +347,8 @@ def _from_vector(start: AlignConfig, values: NDArray[np.float64]) -> AlignConfig
     measures = start.measures
     bias, timeline, free, leave, come_back = values[len(measures) :][:_OTHERS].tolist()
     logs = values[-len(STEPS) :]
-    shares = np.exp(
-        np.maximum(logs - logs.max(), -12)
-    )  # a line search may overshoot, and exp underflow
+    # A line search may overshoot; at least e^-12, no step becomes impossible by underflow.
+    shares = np.exp(np.maximum(logs - logs.max(), -12))
     named = dict(zip(STEPS, (shares / shares.sum()).tolist(), strict=True))
     steps = StepsConfig(
         **named,
