@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import SENTENCES
@@ -13,6 +14,8 @@ import folioreel
 from folioreel.apps import demo
 from folioreel.cli import main
 from folioreel.export.alignment_json import FILE_NAME
+from folioreel.models.folders import builtin_folder
+from folioreel.models.sentence_encoder import load_encoder
 from folioreel.viewer.judgements import judgements_folder
 from folioreel.viewer.session import Session
 
@@ -116,3 +119,22 @@ def test_view_solves_it_again(pair, alignment, tmp_path):
     for new, old in zip(session.payload([], {})["links"], alignment.links, strict=True):
         assert (new["sentence"], new["in_book"]) == (old.sentence, old.in_book)
         assert new["score"] == pytest.approx(old.score, abs=0.0021)
+
+
+def test_an_encoder_is_a_name_a_folder_or_an_object(pair, alignment):
+    student = load_encoder("student")
+    folder = builtin_folder("student")
+    for encoder, recorded in (("student", "student"), (folder, str(folder)), (student, "student")):
+        found = folioreel.align(pair / "book.txt", alignment.film, encoder=encoder)
+        assert found.links == alignment.links
+        assert found.signature["options"]["encoder"] == recorded
+
+
+def test_any_object_that_encodes_will_do(pair, alignment):
+    class Lengths:
+        def encode(self, texts):
+            return np.array([[len(text), 1.0] for text in texts])
+
+    found = folioreel.align(pair / "book.txt", alignment.film, encoder=Lengths())
+    assert found.links != alignment.links
+    assert found.signature["options"]["encoder"] == "Lengths"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ from folioreel.models.chain import judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import FrameFeatures, load_frame_features
 from folioreel.models.presets import load_preset
-from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
+from folioreel.models.sentence_encoder import SentenceEncoder, TextEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.text import dominant_script
@@ -46,7 +47,7 @@ def align(
     film: Film | Path | str,
     *,
     preset: AlignConfig | str | Path = "default",
-    encoder: SentenceEncoder | str | None = None,
+    encoder: TextEncoder | str | Path | None = None,
     subtitles: Path | int | str | None = None,
     shots: bool = True,
     pictures: bool = True,
@@ -64,7 +65,7 @@ def align(
             has shots but was not watched is watched here.
         preset: `default`, `paper`, a folder that training wrote, or the settings themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
-            object with the methods of `SentenceEncoder`.
+            object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, or `none`; by default the best text
             track of the video, else a subtitle file beside it.
         shots: Whether to look for shots; without them a video is its dialogue alone.
@@ -100,7 +101,7 @@ def align(
         film = watch_film(film, network, detector=detector, progress=progress)
     alignment = aligner.align(film, book, progress)
     options = {
-        "encoder": getattr(encoder, "name", encoder),
+        "encoder": None if aligner.encoder is None else aligner.encoder_name,
         "subtitles": None if subtitles is None else str(subtitles),
         "shots": shots,
         "pictures": pictures,
@@ -126,11 +127,17 @@ class Aligner:
         self.name = name
         self.encoder = encoder
 
+    @property
+    def encoder_name(self) -> str:
+        """What the settings call the encoder of the preset's sentence vectors."""
+        semantic = any(measure.startswith("semantic") for measure in self.config.measures)
+        return self.config.semantic_encoder if semantic else self.config.sentence_encoder
+
     @classmethod
     def load(
         cls,
         preset: AlignConfig | str | Path = "default",
-        encoder: SentenceEncoder | str | None = None,
+        encoder: TextEncoder | str | Path | None = None,
     ) -> Aligner:
         """The aligner of a preset, with another sentence encoder if one is given.
 
@@ -146,7 +153,7 @@ class Aligner:
             return cls(config, name)
         # A wrong name is refused here, before the film is read, which may take minutes.
         loaded = load_encoder(encoder)
-        named = encoder if isinstance(encoder, str) else loaded.name
+        named = str(encoder) if isinstance(encoder, str | Path) else loaded.name
         if any(measure.startswith("semantic") for measure in config.measures):
             changed = replace(config, semantic_encoder=named)
         elif "sentence" in config.measures:
@@ -157,12 +164,7 @@ class Aligner:
                 "nothing; choose another preset or no encoder"
             )
         if changed != config:
-            _log.warning(
-                "the preset %s was trained with another encoder than %s: its probabilities may be "
-                "too high",
-                name,
-                named,
-            )
+            _warn_of_encoder(name, named)
         return cls(changed, name, loaded)
 
     def frame_features(self) -> FrameFeatures | None:
@@ -272,6 +274,14 @@ class Aligner:
             "pictures": pictures,
             "energy": round(energy, 6),
         }
+
+
+@cache  # said once, not for every pair of a dataset
+def _warn_of_encoder(preset: str, encoder: str) -> None:
+    _log.warning(
+        f"the preset {preset} was trained with another encoder than {encoder}: its probabilities "
+        "may be too high"
+    )
 
 
 def _check_comparable(film: Film, book: Book) -> None:
