@@ -13,13 +13,13 @@ from pathlib import Path
 
 import av
 
-from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shots import VideoScan, scan_video
 
 
 def find_shots(path: Path) -> VideoScan:
     """Find the shots, without feature vectors."""
-    with open_video(path) as video:
+    with OpenVideo(path) as video:
         return scan_video(video)
 
 

@@ -23,7 +23,7 @@ import av
 import numpy as np
 from bench_shots import decode_alone
 
-from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shots import VideoScan, scan_video
 from folioreel.models.frame_features import load_frame_features
 
@@ -41,7 +41,7 @@ def found_videos() -> list[Path]:
 
 def watch(path: Path) -> VideoScan:
     """Find the shots of a film and look at each."""
-    with open_video(path) as video:
+    with OpenVideo(path) as video:
         return scan_video(video, encoder=load_frame_features())
 
 

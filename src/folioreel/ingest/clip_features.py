@@ -16,7 +16,7 @@ from folioreel.cache import cached_array
 from folioreel.errors import InputError
 from folioreel.files import file_sha256
 from folioreel.ingest.picture import middle, read_picture, square
-from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shots import scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, track
@@ -84,7 +84,7 @@ def video_features(
         for kind, units in encoder.units.items()
     }
     for row, path in enumerate(track(videos, "reading clips", progress)):
-        with open_video(path) as video:
+        with OpenVideo(path) as video:
             scan = scan_cached(video, file_sha256(path), "adaptive", encoder)
         for kind, values in (scan.features.vectors if scan.features else {}).items():
             found[kind][row] = values.mean(axis=0, dtype=np.float32)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from folioreel.errors import InputError
@@ -54,49 +55,50 @@ _LATE_START_S = 900.0
 
 def find_dialogue(
     video: OpenVideo, wanted: Path | int | str | None, progress: ProgressCallback | None
-) -> tuple[Dialogue | None, list[str]]:
-    """The dialogue of a film, and notes for the user on where it comes from.
+) -> Dialogue:
+    """The dialogue of a film; its first note tells the user where it comes from.
 
     What is wanted is a subtitle file, the number of a track, a language, or `none`, as `load_film`
     explains.
     """
     if isinstance(wanted, str) and wanted.strip().casefold() == "none":
-        return None, ["no subtitles, as requested: the film has only silent moments"]
+        return Dialogue(notes=("no subtitles, as requested: the film has only silent moments",))
     if isinstance(wanted, Path) or (isinstance(wanted, str) and _is_file_name(wanted)):
-        return _with_notes(read_subtitles(Path(wanted), video.frame_rate), f"subtitles: {wanted}")
+        return _noted(f"subtitles: {wanted}", read_subtitles(Path(wanted), video.frame_rate))
     tracks = list_tracks(video)
     if wanted is not None:
         track, note = choose_track(tracks, video.path, wanted)
-        return _with_notes(read_track(video, track, progress), note)
+        return _noted(note, read_track(video, track, progress))
     sidecar = find_sidecar(video.path)
     has_full_track = any(t.is_text and not t.forced and not t.commentary for t in tracks)
     if not has_full_track and sidecar is not None:
         reason = "no track of the video has the full dialogue" if tracks else "the video has none"
         note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
-        return _with_notes(read_subtitles(sidecar, video.frame_rate), note)
+        return _noted(note, read_subtitles(sidecar, video.frame_rate))
     if not tracks:
-        return None, ["no subtitles in the video or beside it: the film has only silent moments"]
+        note = "no subtitles in the video or beside it: the film has only silent moments"
+        return Dialogue(notes=(note,))
     return _first_with_cues(video, tracks, progress)
 
 
 def _first_with_cues(
     video: OpenVideo, tracks: Sequence[Track], progress: ProgressCallback | None
-) -> tuple[Dialogue | None, list[str]]:
+) -> Dialogue:
     """The best track that has any cues."""
     track, note = choose_track(tracks, video.path)
     others = [other for other in tracks if other is not track and other.is_text]
     try:
-        return _with_notes(read_track(video, track, progress), note)
+        return _noted(note, read_track(video, track, progress))
     except InputError:
         if not others:
             raise
-    dialogue, notes = _first_with_cues(video, others, progress)
-    return dialogue, [*notes, f"{track} has no cues"]
+    dialogue = _first_with_cues(video, others, progress)
+    return replace(dialogue, notes=(*dialogue.notes, f"{track} has no cues"))
 
 
-def _with_notes(dialogue: Dialogue, note: str) -> tuple[Dialogue, list[str]]:
-    silent = [] if dialogue.subtitles else ["the subtitles contain no speech"]
-    return dialogue, [note, *silent, *dialogue.notes]
+def _noted(note: str, dialogue: Dialogue) -> Dialogue:
+    silent = () if dialogue.subtitles else ("the subtitles contain no speech",)
+    return replace(dialogue, notes=(note, *silent, *dialogue.notes))
 
 
 def _is_file_name(text: str) -> bool:
@@ -111,16 +113,13 @@ def find_sidecar(video: Path) -> Path | None:
     The full dialogue comes before forced subtitles, English or no language before other languages,
     and no SDH if there is a choice.
     """
-    ranked = []
     try:
-        beside = sorted(video.parent.iterdir())
+        beside = list(video.parent.iterdir())
     except OSError:
         return None  # a folder that may be entered but not listed
-    for path in beside:
-        rank = _rank_sidecar(path, video)
-        if rank is not None and path.is_file() and not _is_bitmap(path):
-            ranked.append((rank, path))
-    return min(ranked)[1] if ranked else None
+    ranked = [(rank, path) for path in beside if (rank := _rank_sidecar(path, video))]
+    readable = ((rank, path) for rank, path in ranked if path.is_file() and not _is_bitmap(path))
+    return min(readable, default=(None, None))[1]
 
 
 def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | None:
@@ -159,56 +158,45 @@ def check_times(
     """
     if duration_s <= 0:
         return
+    begin, end, whole = clock(first_s), clock(last_s), clock(duration_s)
     # Last cues often stay up a little too long; a wrong frame rate shows by minutes, or, for 24
     # against 23.976, by a thousandth of the film: twice this.
     tolerance_s = max(2.0, 0.0005 * duration_s)
-    if first_s >= duration_s:
-        yield _explain_outside(first_s, last_s, duration_s)
-    elif last_s > duration_s + tolerance_s:
-        yield _explain_long(last_s, duration_s, frame_rate)
-    elif duration_s >= _CLIP_S:
-        yield from _explain_short(first_s, last_s, duration_s)
-
-
-def _explain_outside(first_s: float, last_s: float, duration_s: float) -> str:
-    """All cues come after the end of the film."""
     # Broadcasters start the clock of a programme at a full hour, mostly 10:00:00.
     hours, rest_s = divmod(first_s, 3600.0)
-    if hours and rest_s < _LATE_START_S and last_s - first_s + rest_s <= duration_s + 2.0:
-        return (
-            f"the subtitles begin at {clock(first_s)}, on a broadcast clock; subtract "
-            f"{hours:.0f} h from their times with Subtitle Edit"
-        )
-    return (
-        f"the subtitles begin at {clock(first_s)}, after the film's end at {clock(duration_s)}; "
-        "they belong to another film or another part of it"
-    )
+    if first_s >= duration_s:
+        if hours and rest_s < _LATE_START_S and last_s - first_s + rest_s <= duration_s + 2.0:
+            yield (
+                f"the subtitles begin at {begin}, on a broadcast clock; subtract {hours:.0f} h "
+                "from their times with Subtitle Edit"
+            )
+        else:
+            yield (
+                f"the subtitles begin at {begin}, after the film's end at {whole}; "
+                "they belong to another film or another part of it"
+            )
+    elif last_s > duration_s + tolerance_s:
+        over = f"the subtitles run until {end}, past the film's end at {whole}"
+        yield f"{over}; {_explain_long(last_s, duration_s, frame_rate)}"
+    elif duration_s >= _CLIP_S:
+        # Credits and a silent ending take less than a quarter of a film.
+        if last_s < 0.75 * duration_s:
+            yield (
+                f"the subtitles end at {end} of {whole}; they are probably for one part of the "
+                f"film or a shorter cut: find the full ones, or {_RETIME}"
+            )
+        if first_s > max(_LATE_START_S, 0.15 * duration_s):
+            late = f"if somebody speaks before it, they are late: {_RETIME}"
+            yield f"the first subtitle comes at {begin}; {late}"
 
 
 def _explain_long(last_s: float, duration_s: float, frame_rate: float | None) -> str:
-    """The last cue comes after the end of the film."""
-    over = f"the subtitles run until {clock(last_s)}, past the film's end at {clock(duration_s)}"
     for slower, words, runs_at in _SLOWER_RATES:
         is_rate = frame_rate is None or abs(runs_at - frame_rate) < 0.01
         # At the right rate, the last word is spoken in the last fifth of the film.
         if is_rate and 0.8 * duration_s <= last_s * slower / runs_at <= duration_s:
             return (
-                f"{over}; they were probably timed for {words} frames per second while the film "
-                f"runs at {runs_at:.5g}, or they begin late: {_RETIME}"
+                f"they were probably timed for {words} frames per second while the film runs at "
+                f"{runs_at:.5g}, or they begin late: {_RETIME}"
             )
-    return f"{over}; they are probably for another cut, or begin late: {_RETIME}, or find others"
-
-
-def _explain_short(first_s: float, last_s: float, duration_s: float) -> Iterator[str]:
-    """The subtitles cover too little of the film, or begin late."""
-    # Credits and a silent ending take less than a quarter of a film.
-    if last_s < 0.75 * duration_s:
-        yield (
-            f"the subtitles end at {clock(last_s)} of {clock(duration_s)}; they are probably for "
-            f"one part of the film or a shorter cut: find the full ones, or {_RETIME}"
-        )
-    if first_s > max(_LATE_START_S, 0.15 * duration_s):
-        yield (
-            f"the first subtitle comes at {clock(first_s)}; if somebody speaks before it, they "
-            f"are late: {_RETIME}"
-        )
+    return f"they are probably for another cut, or begin late: {_RETIME}, or find others"

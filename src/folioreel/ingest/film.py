@@ -12,9 +12,9 @@ from folioreel.ingest.dialogue_source import check_times, find_dialogue
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
-from folioreel.ingest.video.container import OpenVideo, open_video
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import DetectorName
-from folioreel.ingest.video.shots import VideoScan, recall_features, scan_cached, scan_video
+from folioreel.ingest.video.shots import VideoScan, recall_features, scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
 from folioreel.types import Film
@@ -58,15 +58,13 @@ def load_film(
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
         return _load_subtitles_alone(path)
-    with open_video(path) as video:
-        dialogue, notes = find_dialogue(video, subtitles, progress)
+    with OpenVideo(path) as video:
+        dialogue = find_dialogue(video, subtitles, progress)
         sha256 = file_sha256(path)
-        scan = None
-        if shots and encoder is not None:
+        scan = VideoScan(shots=(), end_s=video.length_s)
+        if shots:
             scan = scan_cached(video, sha256, detector, encoder, progress)
-        elif shots:
-            scan = scan_video(video, detector, progress=progress)
-        return _build_film(video, sha256, scan, dialogue, notes)
+        return _build_film(video, sha256, scan, dialogue)
 
 
 def watch_film(
@@ -88,7 +86,7 @@ def watch_film(
     film = recall_features(film, encoder)
     if film.features is not None or film.video is None or not film.shots:
         return film
-    with open_video(film.video) as video:
+    with OpenVideo(film.video) as video:
         # Hashed anew: a film read from a result may know the hash of a file that was replaced.
         scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)
     if scan.shots != film.shots:
@@ -104,13 +102,12 @@ def is_film(path: Path | str) -> bool:
     path = Path(path)
     if not path.is_file():
         return False
-    if _is_subtitle_file(path):
-        with path.open("rb") as file:
-            head = file.read(65536)
-        is_bitmap = describe_bitmap_subtitles(head) is not None
-        return is_bitmap or guess_format(decode_text(head or b" ", path)) is not None
     try:
-        with open_video(path):
+        if _is_subtitle_file(path):
+            head = read_head(path)
+            is_bitmap = describe_bitmap_subtitles(head) is not None
+            return is_bitmap or guess_format(decode_text(head, path)) is not None
+        with OpenVideo(path):
             return True
     except UnknownFormatError:
         return False
@@ -122,8 +119,6 @@ def is_film(path: Path | str) -> bool:
 def _is_subtitle_file(path: Path) -> bool:
     """Whether a file is text, or bitmap subtitles; reading it will say what is wrong with it."""
     has_suffix = path.suffix.lower() in SUBTITLE_SUFFIXES
-    if not path.is_file():
-        return has_suffix
     try:
         head = read_head(path)
     except InputError:
@@ -135,31 +130,25 @@ def _is_subtitle_file(path: Path) -> bool:
     return True
 
 
-def _build_film(
-    video: OpenVideo,
-    sha256: str,
-    scan: VideoScan | None,
-    dialogue: Dialogue | None,
-    notes: list[str],
-) -> Film:
-    # The frames that were decoded know better than the header how long the film is.
-    duration_s = video.length_s if scan is None else scan.end_s
-    notes = notes + list(scan.notes if scan is not None else ())
-    if dialogue is not None:
-        whole_s = max(video.length_s, duration_s)
+def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialogue) -> Film:
+    notes = [*dialogue.notes, *scan.notes]
+    # The frames that were decoded know better than the header how long the film is; a cue may stay
+    # on screen after the last of them.
+    whole_s = max(video.length_s, scan.end_s)
+    if dialogue.cue_count:
         first_s, last_s = dialogue.first_cue_s, dialogue.last_cue_s
         notes += check_times(first_s, last_s, whole_s, video.frame_rate)
-        duration_s = max([duration_s, *(s.end_s for s in dialogue.subtitles if s.end_s <= whole_s)])
+    ends = (subtitle.end_s for subtitle in dialogue.subtitles if subtitle.end_s <= whole_s)
     return Film(
         title=_title_from_name(video.path) if _is_junk(video.title) else video.title,
-        duration_s=duration_s,
-        shots=scan.shots if scan is not None else (),
-        subtitles=dialogue.subtitles if dialogue is not None else (),
+        duration_s=max([scan.end_s, *ends]),
+        shots=scan.shots,
+        subtitles=dialogue.subtitles,
         video=video.path,
         path=video.path,
         sha256=sha256,
         notes=tuple(notes),
-        features=scan.features if scan is not None else None,
+        features=scan.features,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import av
 import numpy as np
@@ -15,8 +15,7 @@ from folioreel.errors import InputError
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.types import Shot
 
-Pixels = NDArray[np.uint8]
-"""(height, width, 3), RGB."""
+Pixels = NDArray[np.uint8]  # (height, width, 3), RGB
 
 # 600 MB as RGB. Larger files are scans or decompression bombs, and nothing here needs the detail.
 _MOST_PIXELS = 200_000_000
@@ -50,8 +49,7 @@ def read_picture(source: Path | bytes, name: str = "") -> Pixels:
 
 def square(pixels: Pixels, size_px: int) -> Pixels:
     """The whole picture, squeezed into a square."""
-    resized = Image.fromarray(pixels).resize((size_px, size_px), Image.Resampling.BICUBIC)
-    return np.asarray(resized)
+    return np.asarray(Image.fromarray(pixels).resize((size_px,) * 2, Image.Resampling.BICUBIC))
 
 
 def middle(pixels: Pixels) -> Pixels:
@@ -62,64 +60,44 @@ def middle(pixels: Pixels) -> Pixels:
     return pixels[top : top + side, left : left + side]
 
 
-class Stills:
+class Stills(OpenVideo):
     """One picture of each shot of a video, quickly: any frame of the shot will do.
 
     Most shots begin with a key frame or contain one, which can be decoded alone. Only where a shot
-    has none are the frames before it decoded too. The video stays open between pictures; use it
-    from one thread at a time.
+    has none are the frames before it decoded too.
     """
 
     def __init__(self, video: Path, width_px: int) -> None:
-        """Open the video.
-
-        Raises:
-            InputError: It is missing or damaged, or has no moving pictures.
-        """
-        self._video = OpenVideo(video)
+        super().__init__(video)
         self._width_px = width_px
         # Frame threads would decode frames ahead that nobody asks for.
-        self._video.stream.thread_type = "SLICE"
+        self.stream.thread_type = "SLICE"
 
     def picture(self, shot: Shot) -> Pixels | None:
         """A picture of a shot, or None where no frame can be decoded."""
-        origin_s = self._video.origin_s
         try:
-            middle_s = (shot.start_s + shot.end_s) / 2 + origin_s
-            self._video.container.seek(int(middle_s * av.time_base), backward=True)
-            frame = self._first_since(shot.start_s + origin_s)
+            middle_s = (shot.start_s + shot.end_s) / 2 + self.origin_s
+            self.container.seek(int(middle_s * av.time_base), backward=True)
+            frame = self._first_since(shot.start_s + self.origin_s)
         except av.FFmpegError:
             return None
-        return None if frame is None else _to_rgb(frame, self._width_px, self._video.pixel_shape)
+        return None if frame is None else _to_rgb(frame, self._width_px, self.pixel_shape)
 
     def _first_since(self, start_s: float) -> Any:
         """The first frame in the shot, from the key frame before on; else the last one decoded."""
         frame = None
-        for count, frame in enumerate(self._video.container.decode(self._video.stream)):
+        for count, frame in enumerate(self.container.decode(self.stream)):
             if frame.time is None or frame.time >= start_s or count == _MOST_FRAMES:
                 break
         return frame
-
-    def close(self) -> None:
-        """Close the video."""
-        self._video.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _to_rgb(frame: Any, width_px: int, pixel_shape: float) -> Pixels:
     """Scale a frame to a width, with square pixels and the right way up."""
     shape = frame.height / (frame.width * pixel_shape)
     quarter_turns = round((frame.rotation or 0) / 90) % 4
+    size = {"width": width_px, "height": max(1, round(width_px * shape))}
     if quarter_turns % 2:
-        height_px, across_px = width_px, max(1, round(width_px / shape))
-    else:
-        height_px, across_px = max(1, round(width_px * shape)), width_px
-    picture = frame.reformat(
-        width=across_px, height=height_px, format="rgb24", interpolation="AREA"
-    ).to_ndarray()
+        size = {"width": max(1, round(width_px / shape)), "height": width_px}
+    picture = frame.reformat(**size, format="rgb24", interpolation="AREA").to_ndarray()
     return np.ascontiguousarray(np.rot90(picture, quarter_turns))

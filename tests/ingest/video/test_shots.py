@@ -12,7 +12,7 @@ import pytest
 from drawn_films import RATE, draw_film, draw_sound, faded, scene, shots_of
 
 from folioreel.errors import ConfigError, InputError, UnknownFormatError
-from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import AdaptiveCuts, TransNetCuts
 from folioreel.ingest.video.shots import VideoScan, scan_video
 from folioreel.progress import Progress
@@ -23,7 +23,7 @@ CUTS = [frames / RATE for frames in accumulate(LENGTHS)][:-1]
 
 
 def scan(path: Path, **options: Any) -> VideoScan:
-    with open_video(path) as video:
+    with OpenVideo(path) as video:
         return scan_video(video, **options)
 
 

@@ -11,7 +11,7 @@ from drawn_films import DrawnTrack, draw_film, shots_of
 from folioreel.errors import InputError
 from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.video import tracks as tracks_module
-from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, choose_track, language_code, language_name
 from folioreel.progress import Progress, ProgressCallback
 
@@ -22,12 +22,12 @@ VIDEO = Path("film.mkv")
 
 
 def list_tracks(path: Path) -> tuple[Track, ...]:
-    with open_video(path) as video:
+    with OpenVideo(path) as video:
         return tracks_module.list_tracks(video)
 
 
 def read_track(path: Path, track: Track, progress: ProgressCallback | None = None) -> Dialogue:
-    with open_video(path) as video:
+    with OpenVideo(path) as video:
         return tracks_module.read_track(video, track, progress)
 
 

@@ -18,7 +18,7 @@ from drawn_films import RATE, Coding, Picture, draw_film, draw_sound, scene, sho
 from folioreel.errors import InputError
 from folioreel.ingest.film import load_film
 from folioreel.ingest.video import shots as shots_module
-from folioreel.ingest.video.container import open_video
+from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shots import VideoScan, scan_video
 from folioreel.ingest.video.watch import FRAMES_A_SHOT, FrameEncoder, _CurrentShot
 from folioreel.types import Film
@@ -54,7 +54,7 @@ def colours_of(picture: Picture) -> np.ndarray:
 
 
 def watch(film: Path, encoder: FrameEncoder | None = None) -> VideoScan:
-    with open_video(film) as video:
+    with OpenVideo(film) as video:
         return scan_video(video, encoder=encoder or Colours())
 
 

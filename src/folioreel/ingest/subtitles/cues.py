@@ -60,10 +60,8 @@ class Cue:
 
     start_s: float
     end_s: float
-    text: str
-    """Lines separated by `\\n`, with or without markup."""
-    speaker: str | None = None
-    """Who speaks, where the format says so (a WebVTT voice, an ASS name)."""
+    text: str  # lines separated by `\n`, with or without markup
+    speaker: str | None = None  # who speaks, where the format says so (a WebVTT voice, an ASS name)
 
 
 def reading_time_s(text: str) -> float:

@@ -67,14 +67,12 @@ _ABBREVIATION = re.compile(
 class Dialogue:
     """What is said in a film, and how it was found."""
 
-    subtitles: tuple[Subtitle, ...]
-    format: str
-    cue_count: int
-    first_cue_s: float
-    last_cue_s: float
-    """When the first cue begins and the last one ends, spoken or not."""
-    notes: tuple[str, ...] = ()
-    """What was repaired or left out, in words for the user."""
+    subtitles: tuple[Subtitle, ...] = ()
+    format: str = ""
+    cue_count: int = 0
+    first_cue_s: float = 0.0  # when the first cue begins and the last one ends, spoken or not
+    last_cue_s: float = 0.0
+    notes: tuple[str, ...] = ()  # what was repaired or left out, in words for the user
 
 
 def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogue:

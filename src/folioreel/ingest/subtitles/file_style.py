@@ -37,14 +37,10 @@ class FileStyle:
 
     all_capitals: bool
     no_capitals: bool
-    unpunctuated: bool
-    """Sentences do not end with a full stop."""
-    capital_lines: bool
-    """Lines begin with a capital even in the middle of a sentence, as in verse."""
-    labels: frozenset[str]
-    """Names that stand before a colon again and again."""
-    labelled: bool
-    """Names before a colon are common, so that a rare one is a name too."""
+    unpunctuated: bool  # sentences do not end with a full stop
+    capital_lines: bool  # lines begin with a capital even in the middle of a sentence, as in verse
+    labels: frozenset[str]  # names that stand before a colon again and again
+    labelled: bool  # names before a colon are common, so that a rare one is a name too
 
     @property
     def case_blind(self) -> bool:

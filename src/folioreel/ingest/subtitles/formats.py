@@ -46,8 +46,7 @@ class SubtitleFormat:
     parse: Parser
     matches: Callable[[str], bool] | None = None
     """Whether a text is of this format, if its beginning or a header says so."""
-    line: re.Pattern[str] | None = None
-    """What a line with times looks like, if only the lines tell."""
+    line: re.Pattern[str] | None = None  # what a line with times looks like, if only the lines tell
 
 
 def _plain(parse: Callable[[str], list[Cue]]) -> Parser:

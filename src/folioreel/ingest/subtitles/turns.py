@@ -49,10 +49,8 @@ class Turn:
     start_s: float
     end_s: float
     text: str
-    opens: bool
-    """Whether a mark says that somebody else is speaking now."""
-    continues: bool = False
-    """Whether a leading dash or dots say that the sentence before goes on."""
+    opens: bool  # whether a mark says that somebody else is speaking now
+    continues: bool = False  # whether a leading dash or dots say that the sentence before goes on
 
 
 def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Turn]:

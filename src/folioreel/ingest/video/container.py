@@ -4,34 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import av
 from av.stream import Discard, Disposition
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.source import describe_file, describe_video, read_head
+from folioreel.times import parse_clock
 
 # FFmpeg also opens single images, and reads text files as terminal recordings.
 _NOT_VIDEO = re.compile(r"_pipe$|^image2|^tty$|^gif$|^apng$|^bin$|^ico$|^alias_pix")
 
 
 class OpenVideo:
-    """An open video file: what its header says, and its packets. One thread at a time."""
+    """An open video file: what its header says, and its packets. One thread at a time.
 
-    def __init__(self, path: Path) -> None:
-        """Open the file; see `open_video`."""
-        self.path = path
-        self.container = _open_container(path)
+    Raises:
+        InputError: The file is missing, empty, a folder, damaged, or has no moving pictures.
+        UnknownFormatError: The file is not a video.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
         self._is_at_start = True
         self._first_frame: tuple[Any, ...] | None = None
+        self._open()
+
+    def _open(self) -> None:
+        head = read_head(self.path)  # says in the same words as for every file what is wrong
         try:
-            self.stream = _find_video_stream(self.container, path)
+            self.container: Any = av.open(str(self.path), metadata_errors="replace")
+        except av.FFmpegError as error:
+            raise _explain(self.path, head) from error
+        try:
+            if _NOT_VIDEO.search(self.container.format.name):
+                raise _explain(self.path, head)
+            self.stream = _find_video_stream(self.container, self.path)
         except BaseException:
             self.close()
             raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self.container.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def title(self) -> str:
@@ -66,10 +90,8 @@ class OpenVideo:
         stream = self.stream
         if stream.duration:
             return float(stream.duration * stream.time_base)
-        # Matroska writes the length of a stream as a tag.
-        tag = re.match(r"(\d+):(\d+):(\d+(?:\.\d+)?)", str(stream.metadata.get("DURATION", "")))
-        if tag is not None:
-            return int(tag.group(1)) * 3600 + int(tag.group(2)) * 60 + float(tag.group(3))
+        with suppress(ValueError):  # Matroska writes the length of a stream as a tag
+            return parse_clock(str(stream.metadata.get("DURATION", "")))
         return self.file_length_s
 
     def packets(self, index: int) -> Iterator[Any]:
@@ -107,8 +129,7 @@ class OpenVideo:
         except (av.FFmpegError, StopIteration):
             pass
         self.close()
-        self.container = _open_container(self.path)
-        self.stream = _find_video_stream(self.container, self.path)
+        self._open()
 
     def _seek_start(self) -> None:
         # By the index of the video stream, which FFmpeg looks at only if it is not discarded: the
@@ -119,40 +140,9 @@ class OpenVideo:
         offset = int(start_s / self.stream.time_base)
         self.container.seek(offset, backward=True, stream=self.stream)
 
-    def close(self) -> None:
-        """Close the file."""
-        self.container.close()
-
-
-@contextmanager
-def open_video(path: Path | str) -> Iterator[OpenVideo]:
-    """Open a video, or say in one line why it cannot be opened.
-
-    Raises:
-        InputError: The file is missing, empty, a folder, damaged, or has no moving pictures.
-        UnknownFormatError: The file is not a video.
-    """
-    video = OpenVideo(Path(path))
-    try:
-        yield video
-    finally:
-        video.close()
-
 
 def _identity(packet: Any) -> tuple[Any, ...]:
     return packet.pos, packet.pts, packet.size
-
-
-def _open_container(path: Path) -> Any:
-    head = read_head(path)  # says in the same words as for every file what is wrong with it
-    try:
-        container = av.open(str(path), metadata_errors="replace")
-    except av.FFmpegError as error:
-        raise _explain(path, head) from error
-    if _NOT_VIDEO.search(container.format.name):
-        container.close()
-        raise _explain(path, head)
-    return container
 
 
 def _explain(path: Path, head: bytes) -> InputError:
@@ -166,12 +156,8 @@ def _explain(path: Path, head: bytes) -> InputError:
 
 
 def _find_video_stream(container: Any, path: Path) -> Any:
-    """The moving pictures of a file; the cover of a recording does not count.
-
-    Raises:
-        InputError: The file has only sound, or sound with a cover.
-    """
     streams = container.streams.video
+    # The cover of a recording is a picture, but does not move.
     moving = [s for s in streams if not s.disposition & Disposition.attached_pic]
     moving = [s for s in moving if s.codec_context is not None]
     if moving:

