@@ -6,10 +6,10 @@ import html
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 # Style guides keep a cue on screen for 7 seconds at most; one that stays this long has a wrong end.
 LONGEST_CUE_S = 30.0
@@ -78,7 +78,7 @@ class ParsedCues:
     notes: tuple[str, ...] = ()
 
 
-def plain_lines(text: str) -> list[str]:
+def _plain(text: str) -> str:
     """The visible lines of a cue, without markup and trimmed; empty lines are dropped."""
     text = _LINE_BREAK.sub("\n", text.replace("\\h", " "))
     text = _strip_tags(text)
@@ -86,10 +86,8 @@ def plain_lines(text: str) -> list[str]:
         # Twice, for `&amp;quot;`; then tags once more, for `&lt;i&gt;`.
         text = _strip_tags(_unescape(_unescape(text)))
     text = _MANGLED_NOTE.sub("♪", text.replace("\t", " "))
-    text = _INVISIBLE.sub("", text)
-    text = _SMALL_L_FOR_I.sub("I", text)
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return [line for line in lines if line]
+    text = _SMALL_L_FOR_I.sub("I", _INVISIBLE.sub("", text))
+    return "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\n"))))
 
 
 def _strip_tags(text: str) -> str:
@@ -109,36 +107,30 @@ def _unescape(text: str) -> str:
 
 def is_credit(text: str) -> bool:
     """Whether a whole cue, on one line and without markup, is a credit or an advert."""
-    if _ADVERT.search(text):
-        return True
-    return _CREDIT.match(text) is not None and len(text.split()) <= _LONGEST_CREDIT_WORDS
+    is_short = len(text.split()) <= _LONGEST_CREDIT_WORDS
+    return bool(_ADVERT.search(text) or (is_short and _CREDIT.match(text)))
 
 
 def repair_cues(cues: Sequence[Cue]) -> tuple[list[Cue], Counter[str]]:
-    """Sort cues (in the order of the file, without markup), repair times and drop repetitions.
+    """Remove markup from cues in the order of the file, repair times and drop repetitions.
 
     Returns:
         The cues by start time, and how many of them had each fault.
     """
     faults: Counter[str] = Counter()
-    kept = _place_strays(_clip_to_start(cues, faults), faults)
+    plain = [replace(cue, text=_plain(cue.text)) for cue in cues]
+    kept = _place_strays(_clip_to_start([cue for cue in plain if cue.text], faults), faults)
     faults["out of order"] += sum(b.start_s < a.start_s for a, b in pairwise(kept))
-    kept = sorted(kept, key=lambda cue: cue.start_s)
-    kept = _repair_ends(kept, faults)
-    kept = _drop_duplicates(kept, faults)
-    kept = _unroll(kept, faults)
-    return _clip_overlaps(kept, faults), +faults
+    kept.sort(key=lambda cue: cue.start_s)
+    kept = _drop_duplicates(_repair_ends(kept, faults), faults)
+    return _clip_overlaps(_unroll(kept, faults), faults), +faults
 
 
 def share_time(start_s: float, end_s: float, texts: Sequence[str]) -> list[tuple[float, float]]:
     """Divide a stretch of time among texts in proportion to their letters."""
-    weights = [max(1, count_letters(text)) for text in texts]
-    total, passed, shares = sum(weights), 0, []
-    for weight in weights:
-        begin = start_s + (end_s - start_s) * passed / total
-        passed += weight
-        shares.append((begin, start_s + (end_s - start_s) * passed / total))
-    return shares
+    passed = list(accumulate((max(1, count_letters(text)) for text in texts), initial=0))
+    total = passed[-1] or 1
+    return list(pairwise(start_s + (end_s - start_s) * letters / total for letters in passed))
 
 
 def count_letters(text: str) -> int:
@@ -146,7 +138,7 @@ def count_letters(text: str) -> int:
     return sum(character.isalnum() for character in text)
 
 
-def _clip_to_start(cues: Iterable[Cue], faults: Counter[str]) -> list[Cue]:
+def _clip_to_start(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
     """Drop cues before time zero or after a day, and clip those that begin before zero."""
     kept = []
     for cue in cues:
@@ -163,35 +155,26 @@ def _clip_to_start(cues: Iterable[Cue], faults: Counter[str]) -> list[Cue]:
 def _place_strays(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
     """Move a cue whose time is far from both its neighbours in the file back between them."""
     kept: list[Cue] = []
-    for position, cue in enumerate(cues):
+    for cue, after in zip(cues, [*cues[1:], None], strict=False):
         before = kept[-1] if kept else None
-        after = cues[position + 1] if position + 1 < len(cues) else None
-        if not _is_stray(before, cue, after):
+        if before is None or not _is_stray(before, cue, after):
             kept.append(cue)
             continue
         faults["with an absurd time"] += 1
-        begin = _likely_end(before) if before else 0.0
-        end = min(begin + reading_time_s(cue.text), after.start_s if after else begin)
-        if end - begin >= 0.5:  # no room to say it otherwise
-            kept.append(replace(cue, start_s=begin, end_s=end))
+        # The end of the cue before may be wrong as well.
+        begin_s = min(max(before.end_s, before.start_s), before.start_s + LONGEST_CUE_S)
+        if after is not None and after.start_s - begin_s >= 0.5:  # else no room to say it
+            end_s = min(begin_s + reading_time_s(cue.text), after.start_s)
+            kept.append(replace(cue, start_s=begin_s, end_s=end_s))
     return kept
 
 
-def _likely_end(cue: Cue) -> float:
-    """The end of a cue whose own end may be wrong."""
-    return min(max(cue.end_s, cue.start_s), cue.start_s + LONGEST_CUE_S)
-
-
-def _is_stray(before: Cue | None, cue: Cue, after: Cue | None) -> bool:
-    """Whether the time of a cue is far from both its neighbours in the file."""
+def _is_stray(before: Cue, cue: Cue, after: Cue | None) -> bool:
     if after is None:
         # The last cue may follow long silent credits, but not by two hours.
-        return before is not None and cue.start_s > before.start_s + 12 * _FAR_S
-    if before is None:
-        return False
-    if before.start_s > after.start_s or after.start_s - before.start_s > _FAR_S:
-        return False
-    return cue.start_s > after.start_s + _FAR_S or cue.start_s < before.start_s - _FAR_S
+        return cue.start_s > before.start_s + 12 * _FAR_S
+    is_hole = 0 <= after.start_s - before.start_s <= _FAR_S
+    return is_hole and not before.start_s - _FAR_S <= cue.start_s <= after.start_s + _FAR_S
 
 
 def _repair_ends(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
@@ -276,8 +259,7 @@ def _skip_words(text: str, count: int) -> str:
 
 def _clip_overlaps(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
     """End each cue where the next one begins, unless both begin together."""
-    kept = []
-    later = 0
+    kept, later = [], 0
     for position, cue in enumerate(cues):
         later = max(later, position + 1)
         while later < len(cues) and cues[later].start_s < cue.start_s + _SAME_START_S:

@@ -21,20 +21,15 @@ from itertools import accumulate
 from pathlib import Path
 
 from folioreel.errors import InputError
+from folioreel.ingest.subtitles import file_style
 from folioreel.ingest.subtitles.cues import (
     ENGLISH,
     ParsedCues,
     count_letters,
     is_credit,
-    plain_lines,
     repair_cues,
 )
-from folioreel.ingest.subtitles.file_style import (
-    FileStyle,
-    first_function_word,
-    is_closed,
-    observe_style,
-)
+from folioreel.ingest.subtitles.file_style import FileStyle
 from folioreel.ingest.subtitles.formats import read_cues
 from folioreel.ingest.subtitles.turns import Turn, find_turns
 from folioreel.text import split_sentences
@@ -94,17 +89,15 @@ def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogu
 
 def build_dialogue(parsed: ParsedCues) -> Dialogue:
     """Clean cues and join them into spoken sentences."""
-    plain = [replace(cue, text="\n".join(plain_lines(cue.text))) for cue in parsed.cues]
-    repaired, faults = repair_cues([cue for cue in plain if cue.text])
+    repaired, faults = repair_cues(parsed.cues)
     spoken = [cue for cue in repaired if not is_credit(cue.text.replace("\n", " "))]
     faults["credits or adverts"] = len(repaired) - len(spoken)
-    style = observe_style(spoken)
+    style = file_style.observe_style(spoken)
     turns: list[Turn] = []
-    speaker: str | None = None
-    after_close = True
+    speaker, after_close = None, True
     for cue in spoken:
         found = find_turns(cue, style, after_close)
-        after_close = not found or is_closed(found[-1].text)
+        after_close = not found or file_style.is_closed(found[-1].text)
         if found and cue.speaker != speaker:
             found[0] = replace(found[0], opens=True)
             speaker = cue.speaker
@@ -204,7 +197,7 @@ def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> b
         return begins_small or style.all_capitals
     # `I gave him the book / The end came soon`: in prose, `The` begins a sentence.
     is_prose = not (style.capital_lines or style.case_blind)
-    word = first_function_word(turn.text)
+    word = file_style.first_function_word(turn.text)
     begins_anew = word is not None and word[0].isupper()
     return not (is_prose and before.text[-1].isalnum() and begins_anew)
 

@@ -14,29 +14,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest.source import (
-    decode_text,
-    describe_bitmap_subtitles,
-    describe_file,
-    describe_video,
-    open_source,
-)
+from folioreel.ingest import source
 from folioreel.ingest.subtitles import pysubs2_formats as events
-from folioreel.ingest.subtitles import subrip, ttml_sami
+from folioreel.ingest.subtitles import subrip
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
+from folioreel.ingest.subtitles.ttml_sami import parse_sami, parse_ttml
 
-_SUFFIXES = (
-    ".ass .dfxp .idx .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt .xml"
+# What subtitle files are called, including those of pictures, which we recognise and refuse.
+SUBTITLE_SUFFIXES = frozenset(
+    ".ass .dfxp .idx .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt "
+    ".xml".split()
 )
-SUBTITLE_SUFFIXES = frozenset(_SUFFIXES.split())
-"""What subtitle files are called, including those of pictures, which we recognise and refuse."""
 # A third of the lines of a subtitle file are times, of long-winded ones a tenth. A book may hold
 # such a line too, but not three in a hundred.
 _FEWEST_TIMES = 0.03
 
 
+# Text, and the frame rate of the video if known → cues. Raises `InputError` without a path.
 Parser = Callable[[str, float | None], ParsedCues]
-"""Text, and the frame rate of the video if known → cues. Raises `InputError` without a path."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +39,8 @@ class SubtitleFormat:
     """How a format is recognised and read."""
 
     parse: Parser
-    matches: Callable[[str], bool] | None = None
-    """Whether a text is of this format, if its beginning or a header says so."""
-    line: re.Pattern[str] | None = None  # what a line with times looks like, if only the lines tell
+    matches: Callable[[str], bool] | None = None  # for formats that have a header
+    line: re.Pattern[str] | None = None  # how a line with times looks, if only the lines tell
 
 
 def _plain(parse: Callable[[str], list[Cue]]) -> Parser:
@@ -58,10 +52,6 @@ def _search(pattern: str, flags: int = 0, size: int | None = 4096) -> Callable[[
     return lambda text: compiled.search(text[:size]) is not None
 
 
-def _is_json(kind: str) -> Callable[[str], bool]:
-    return lambda text: events.json_kind(text) == kind
-
-
 FORMATS: dict[str, SubtitleFormat] = {
     "vtt": SubtitleFormat(parse=_plain(subrip.parse_webvtt), matches=_search(r"\AWEBVTT")),
     "ass": SubtitleFormat(
@@ -69,15 +59,11 @@ FORMATS: dict[str, SubtitleFormat] = {
         matches=_search(r"^\[Script Info\]|^\[V4\+? Styles\]", re.MULTILINE | re.IGNORECASE, None),
         line=events.DIALOGUE_LINE,
     ),
-    "ttml": SubtitleFormat(
-        parse=_plain(ttml_sami.parse_ttml), matches=_search(r"<(?:\w+:)?tt[\s>]")
-    ),
-    "sami": SubtitleFormat(
-        parse=_plain(ttml_sami.parse_sami), matches=_search(r"(?i)<sami\b|<sync\b")
-    ),
-    "whisper": SubtitleFormat(parse=_plain(events.parse_whisper), matches=_is_json("whisper")),
-    "json3": SubtitleFormat(parse=_plain(events.parse_json3), matches=_is_json("json3")),
-    "json": SubtitleFormat(parse=_plain(events.parse_json), matches=_is_json("json")),
+    "ttml": SubtitleFormat(parse=_plain(parse_ttml), matches=_search(r"<(?:\w+:)?tt[\s>]")),
+    "sami": SubtitleFormat(parse=_plain(parse_sami), matches=_search(r"(?i)<sami\b|<sync\b")),
+    "whisper": SubtitleFormat(parse=_plain(events.parse_whisper)),  # JSON: see `json_kind`
+    "json3": SubtitleFormat(parse=_plain(events.parse_json3)),
+    "json": SubtitleFormat(parse=_plain(events.parse_json)),
     "srt": SubtitleFormat(parse=_plain(subrip.parse_subrip), line=subrip.TIMING),
     "microdvd": SubtitleFormat(parse=events.parse_microdvd, line=events.MICRODVD_LINE),
     "mpl2": SubtitleFormat(parse=_plain(events.parse_mpl2), line=events.MPL2_LINE),
@@ -88,8 +74,8 @@ FORMATS: dict[str, SubtitleFormat] = {
 
 def read_cues(path: Path, frame_rate: float | None = None) -> ParsedCues:
     """Read the cues of a subtitle file; see `dialogue.read_subtitles`."""
-    data = open_source(path, _refuse_video).data
-    if (kind := describe_bitmap_subtitles(data)) is not None:
+    data = source.open_source(path, _refuse_video).data
+    if (kind := source.describe_bitmap_subtitles(data)) is not None:
         raise InputError(
             f"is {kind}: pictures of text, not text; convert it with Subtitle Edit or pgsrip and "
             "give the .srt",
@@ -106,12 +92,17 @@ def read_cues(path: Path, frame_rate: float | None = None) -> ParsedCues:
         parsed = FORMATS[name].parse(text, frame_rate)
     except InputError as error:
         raise InputError(error.message, path) from error
+    except (ValueError, OverflowError, LookupError, TypeError, AttributeError) as error:
+        # Parsers, above all those of pysubs2, take it that numbers are numbers and of sane length.
+        raise InputError(f"is not as {name} files should be ({error}); convert it", path) from error
     return replace(parsed, format=parsed.format or name)
 
 
 def guess_format(text: str) -> str | None:
     """The name of the format of a text, or None if it does not look like subtitles."""
     text = text.lstrip("\ufeff \n\t")
+    if (kind := events.json_kind(text)) is not None:
+        return kind
     for name, known in FORMATS.items():
         if known.matches is not None and known.matches(text):
             return name
@@ -126,13 +117,15 @@ def guess_format(text: str) -> str | None:
 
 def _refuse_video(head: bytes, path: Path) -> None:
     """Do not read gigabytes of video as text."""
-    if (video := describe_video(head)) is not None and not describe_bitmap_subtitles(head):
+    if (video := source.describe_video(head)) is not None and not source.describe_bitmap_subtitles(
+        head
+    ):
         raise UnknownFormatError(f"is {video}, not a subtitle file; give .srt, .vtt …", path)
 
 
 def _not_subtitles(data: bytes, path: Path) -> UnknownFormatError:
     return UnknownFormatError(
-        f"is not a subtitle file but seems to be {describe_file(data)}; "
+        f"is not a subtitle file but seems to be {source.describe_file(data)}; "
         "give a video or subtitles (.srt, .vtt, .ass, .ttml …)",
         path,
     )
@@ -145,13 +138,11 @@ def _decode(data: bytes, path: Path) -> str:
     """
     lines = data.split(b"\n")
     telling = [number for number, line in enumerate(lines) if not line.isascii()]
-    is_legacy = telling and b"\x00" not in data and not data.startswith(b"\xef\xbb\xbf")
-    if not is_legacy:
-        return decode_text(data, path)
-    decoded = decode_text(b"\n".join(lines[number] for number in telling), path).split("\n")
-    if len(decoded) != len(telling):
-        return decode_text(data, path)
-    texts = [line.decode("ascii", errors="replace") for line in lines]
-    for number, text in zip(telling, decoded, strict=True):
-        texts[number] = text
-    return "\n".join(texts).replace("\r\n", "\n").replace("\r", "\n")
+    if telling and b"\x00" not in data and not data.startswith(b"\xef\xbb\xbf"):
+        decoded = source.decode_text(b"\n".join(lines[k] for k in telling), path).split("\n")
+        if len(decoded) == len(telling):
+            texts = [line.decode("ascii", errors="replace") for line in lines]
+            for number, text in zip(telling, decoded, strict=True):
+                texts[number] = text
+            return "\n".join(texts).replace("\r\n", "\n").replace("\r", "\n")
+    return source.decode_text(data, path)

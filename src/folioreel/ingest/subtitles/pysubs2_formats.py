@@ -10,7 +10,6 @@ from typing import Any
 import pysubs2
 from pysubs2.formats.substation import parse_tags
 
-from folioreel.errors import InputError
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 
 # For MicroDVD files that state no frame rate and come without a video: films on disc run at this.
@@ -61,17 +60,15 @@ def parse_microdvd(text: str, frame_rate: float | None = None) -> ParsedCues:
     stated = re.match(
         r"^\{[01]\}\{[0-9]{1,2}\}\s*(\d{2,3}(?:[.,]\d+)?)\s*$", lines[0].strip("\ufeff ")
     )
+    rate = frame_rate or _DEFAULT_FRAME_RATE
+    note = f"but state no rate; {rate:.3f} was assumed"
     if stated is not None:
         rate, lines = float(stated.group(1).replace(",", ".")), lines[1:]
-        note = f"the subtitles count frames, and state {rate:g} per second"
+        note = f"and state {rate:g} per second"
     elif frame_rate is not None:
-        rate = frame_rate
-        note = f"the subtitles count frames; used the video's {rate:.3f} per second"
-    else:
-        rate = _DEFAULT_FRAME_RATE
-        note = f"the subtitles count frames but state no rate; {rate:.3f} was assumed"
+        note = f"and state no rate; used the video's {rate:.3f} per second"
     subs = pysubs2.SSAFile.from_string("\n".join(lines), format_="microdvd", fps=rate)
-    return ParsedCues(cues=tuple(_to_cues(subs)), notes=(note,))
+    return ParsedCues(cues=tuple(_to_cues(subs)), notes=(f"the subtitles count frames {note}",))
 
 
 def parse_mpl2(text: str) -> list[Cue]:
@@ -88,18 +85,14 @@ def parse_tmp(text: str) -> list[Cue]:
 
 def parse_json(text: str) -> list[Cue]:
     """The JSON that pysubs2 itself writes."""
-    try:
-        return _to_cues(pysubs2.SSAFile.from_string(text, format_="json"))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"is JSON, but not as pysubs2 writes it ({error})") from error
+    return _to_cues(pysubs2.SSAFile.from_string(text, format_="json"))
 
 
 def parse_whisper(text: str) -> list[Cue]:
     """A transcript by Whisper: `{"segments": [{"start", "end", "text"}, …]}`."""
-    segments = json.loads(text)["segments"]
     return [
         Cue(start_s=float(s["start"]), end_s=float(s["end"]), text=str(s["text"]).strip())
-        for s in segments
+        for s in json.loads(text)["segments"]
         if isinstance(s, dict) and {"start", "end", "text"} <= s.keys()
     ]
 
@@ -118,10 +111,8 @@ def parse_json3(text: str) -> list[Cue]:
 
 def json_kind(text: str) -> str | None:
     """The format of JSON subtitles, or None if the text is something else."""
-    if not text.startswith(("{", "[")):
-        return None
     try:
-        data = json.loads(text)
+        data = json.loads(text) if text.startswith("{") else None
     except ValueError:
         return None
     if not isinstance(data, dict):

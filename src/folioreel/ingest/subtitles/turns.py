@@ -9,16 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from folioreel.ingest.subtitles import file_style
 from folioreel.ingest.subtitles.cues import Cue, count_letters, share_time
-from folioreel.ingest.subtitles.file_style import (
-    BRACKETS,
-    LABEL,
-    PARENTHESES,
-    FileStyle,
-    find_label,
-    is_closed,
-    is_name_like,
-)
+from folioreel.ingest.subtitles.file_style import FileStyle, is_closed
 
 _DASHES = "-–—―‐‑−•"
 _DASH = re.compile(rf"^[{_DASHES}]+\s*")
@@ -73,11 +66,13 @@ def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Tur
 
 def _strip_notes(text: str, style: FileStyle) -> str:
     """Remove notes in brackets, and in parentheses unless the words are spoken."""
-    text = BRACKETS.sub(_arrow_or_nothing, text)
+
+    def note(match: re.Match[str]) -> str:
+        return match.group() if _is_aside(match, style) else _arrow_or_nothing(match)
+
+    text = file_style.BRACKETS.sub(_arrow_or_nothing, text)
     text = _CLOSE_BRACKET.sub("", _OPEN_BRACKET.sub("", text))
-    return PARENTHESES.sub(
-        lambda match: match.group() if _is_aside(match, style) else _arrow_or_nothing(match), text
-    )
+    return file_style.PARENTHESES.sub(note, text)
 
 
 def _arrow_or_nothing(match: re.Match[str]) -> str:
@@ -85,7 +80,7 @@ def _arrow_or_nothing(match: re.Match[str]) -> str:
     line_start = match.string.rfind("\n", 0, match.start()) + 1
     head = match.string[line_start : match.start()].strip(_DASHES + "> ")
     follows = match.string[match.end() :].lstrip(" \"“‘'")[:1]
-    is_name = is_name_like(" ".join(match.group()[1:-1].split()))
+    is_name = file_style.is_name_like(" ".join(match.group()[1:-1].split()))
     return ">> " if is_name and not head and follows.isupper() else ""
 
 
@@ -107,7 +102,7 @@ def _split_turns(text: str, style: FileStyle, after_close: bool) -> list[tuple[s
         rest = _ARROWS.sub("", _DASH.sub("", line))
         # `John:` counts as a label only if the sentence before has ended; `JOHN:` always does.
         may_open = dashed or (is_closed(lines[number - 1]) if number else after_close)
-        label = find_label(rest, style, may_open)
+        label = file_style.find_label(rest, style, may_open)
         opens = label is not None or _ARROWS.match(_DASH.sub("", line)) is not None
         rest = rest[len(label) :].lstrip(" " + _DASHES) if label else rest
         opens = opens or (dashed and _dash_opens(lines, number, style))
@@ -136,7 +131,7 @@ def _split_inner(text: str, style: FileStyle) -> list[str]:
         if _DASH.match(line):
             line = _INNER_DASH.sub("\n", line)
         if not style.case_blind:
-            label = LABEL.match(line)
+            label = file_style.LABEL.match(line)
             head = label.end() if label else 0  # `DR. O'HARA:` is one label
             line = line[:head] + _INNER_LABEL.sub("\n", line[head:])
         lines += [part.strip() for part in line.split("\n") if part.strip()]
