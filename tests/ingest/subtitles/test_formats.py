@@ -264,6 +264,44 @@ def test_ttml_of_the_oldest_namespace_with_prefixes(tmp_path: Path) -> None:
     assert texts_of(read(tmp_path, text)) == ["Hello there."]
 
 
+LONG = "9" * 5000  # more digits than int() converts
+
+
+def test_a_ttml_time_of_thousands_of_digits_is_no_time(tmp_path: Path) -> None:
+    shown = "".join(
+        f'<p begin="{begin}" dur="1s">{word} is said.</p>'
+        for begin, word in [("1s", "One"), (f"{LONG}:00:00", "Two"), (f"{LONG}t", "Three")]
+    )
+    rates = f'frameRate="{LONG}" tickRate="{LONG}" frameRateMultiplier="{LONG} 1001"'
+    text = TTML_HEAD.format(rates) + f"<body><div>{shown}</div></body></tt>"
+    dialogue = read(tmp_path, text)
+    assert sorted(texts_of(dialogue)) == ["One is said.", "Three is said.", "Two is said."]
+    assert max(end_s for _, end_s in times_of(dialogue)) <= 2.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{{1}}{{{LONG}}}Hello.\n{{50}}{{60}}Goodbye.\n",
+        f"[10][{LONG}]Hello.\n[50][60]Goodbye.\n",
+        '{"segments": [{"start": "x", "end": 2, "text": "Hello."}]}',
+        '{"events": [{"tStartMs": 1, "segs": [3]}]}',
+        '{"events": [{"strange": 1}]}',
+    ],
+)
+def test_numbers_that_are_none_are_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="not as"):
+        read(tmp_path, text, "film.txt")
+
+
+def test_sami_and_hls_times_of_thousands_of_digits(tmp_path: Path) -> None:
+    sami = f"<SAMI><BODY><SYNC Start=1000><P>Hello.<SYNC Start={LONG}><P>Lost.</BODY></SAMI>"
+    assert texts_of(read(tmp_path, sami, "film.smi")) == ["Hello."]
+    clock = f"X-TIMESTAMP-MAP=MPEGTS:{LONG},LOCAL:00:00:00.000"
+    vtt = f"WEBVTT\n{clock}\n\n00:01.000 --> 00:02.000\nHello."
+    assert texts_of(read(tmp_path, vtt, "film.vtt")) == ["Hello."]
+
+
 def test_ttml_of_pictures(tmp_path: Path) -> None:
     text = (
         TTML_HEAD.format('xmlns:smpte="x"')

@@ -7,7 +7,6 @@ styles and cue names as speech, drops voices, and loses a last line that is a nu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from folioreel.ingest.subtitles.cues import Cue, share_time
 
@@ -21,82 +20,67 @@ TIMING = re.compile(
 _SETTINGS = re.compile(r"^\s*+(?:[A-Za-z]\w*+\s*+:\s*+\S++\s*+)+$")
 _NUMBER = re.compile(r"^\s*\d{1,6}\s*$")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]*)>")
-_TIMESTAMP_MAP = re.compile(r"^X-TIMESTAMP-MAP\s*=\s*(.*)$")
+_TIMESTAMP_MAP = re.compile(r"X-TIMESTAMP-MAP\s*=")
 _MPEG_CLOCK_HZ = 90_000
 _MPEG_WRAP = 1 << 33  # MPEG timestamps have 33 bits and start again
 
-
-@dataclass
-class _Block:
-    """A cue under construction."""
-
-    start_s: float
-    end_s: float
-    lines: list[str] = field(default_factory=list)
-
-    def to_cue(self) -> Cue:
-        return Cue(start_s=self.start_s, end_s=self.end_s, text="\n".join(self.lines).strip())
+_Block = tuple[float, float, list[str]]  # start_s, end_s and the lines so far
 
 
 def parse_subrip(text: str) -> list[Cue]:
     """SubRip and its relatives (SubViewer, SBV, Whisper's text), with or without numbers."""
-    blocks = [_Block(0.0, 0.0)]  # the first collects what comes before the first cue
+    blocks: list[_Block] = [(0.0, 0.0, [])]  # the first collects what comes before the first cue
     number: int | None = None
     for line in _single_spaced(text.split("\n")):
         timing = _read_timing(line)
         if timing is None:
-            blocks[-1].lines.append(line.strip())
+            blocks[-1][2].append(line.strip())
             continue
-        number = _take_number(blocks[-1].lines, number)
+        number = _take_number(blocks[-1][2], number)
         start_s, end_s, rest = timing
-        blocks.append(_Block(start_s, end_s, [rest] if rest else []))
-    return [block.to_cue() for block in blocks[1:]]
+        blocks.append((start_s, end_s, [rest] if rest else []))
+    return [_to_cue(block) for block in blocks[1:]]
 
 
 def parse_webvtt(text: str) -> list[Cue]:
     """WebVTT: comments, styles and regions are skipped, voices become speakers."""
     cues: list[Cue] = []
-    shift = _ClockShift()
     block: _Block | None = None
     skipping = False
+    first_ticks, offset_s = None, 0.0
     for line in [*_single_spaced(text.split("\n")), ""]:
         timing = _read_timing(line) if "-->" in line and not skipping else None
         if timing is not None or line == "":
             if block is not None:
-                cues.extend(split_voices(block.to_cue()))
+                cues.extend(split_voices(_to_cue(block)))
             block, skipping = None, False
         if timing is not None:
-            block = _Block(timing[0] + shift.offset_s, timing[1] + shift.offset_s)
+            block = timing[0] + offset_s, timing[1] + offset_s, []
         elif block is not None:
-            block.lines.append(line.strip())
-        elif found := _TIMESTAMP_MAP.match(line):
-            shift.read(found.group(1))
+            block[2].append(line.strip())
+        elif mapped := _read_timestamp_map(line):
+            # Ties the time LOCAL of a segment of a stream (HLS) to a time of the MPEG stream. It
+            # does not say where the film begins in that stream: where the first segment does.
+            ticks, local_s = mapped
+            first_ticks = ticks if first_ticks is None else first_ticks
+            passed = (ticks - first_ticks + _MPEG_WRAP // 2) % _MPEG_WRAP - _MPEG_WRAP // 2
+            offset_s = passed / _MPEG_CLOCK_HZ - local_s
         elif re.match(r"(?:NOTE|STYLE|REGION)\b", line):
             skipping = True
     return cues
 
 
-@dataclass
-class _ClockShift:
-    """The offset of a segment of a stream (HLS) from the first segment.
+def _to_cue(block: _Block) -> Cue:
+    return Cue(start_s=block[0], end_s=block[1], text="\n".join(block[2]).strip())
 
-    `X-TIMESTAMP-MAP` ties the cue time LOCAL to a time of the MPEG stream. It does not say where
-    the film begins in that stream, so the first segment's LOCAL is taken as the beginning.
-    """
 
-    first_ticks: int | None = None
-    offset_s: float = 0.0
-
-    def read(self, value: str) -> None:
-        ticks = re.search(r"MPEGTS:(\d+)", value)
-        local = re.search(rf"LOCAL:{_TIME}", value)
-        if ticks is None or local is None:
-            return
-        count = int(ticks.group(1))
-        if self.first_ticks is None:
-            self.first_ticks = count
-        passed = (count - self.first_ticks + _MPEG_WRAP // 2) % _MPEG_WRAP - _MPEG_WRAP // 2
-        self.offset_s = passed / _MPEG_CLOCK_HZ - _seconds(local.groups())
+def _read_timestamp_map(line: str) -> tuple[int, float] | None:
+    """MPEGTS and LOCAL of a line `X-TIMESTAMP-MAP=…`."""
+    ticks = re.search(r"MPEGTS:(\d{1,15})", line)
+    local = re.search(rf"LOCAL:{_TIME}", line)
+    if ticks is None or local is None or not _TIMESTAMP_MAP.match(line):
+        return None
+    return int(ticks[1]), _seconds(local.groups())
 
 
 def split_voices(cue: Cue) -> list[Cue]:
@@ -105,9 +89,7 @@ def split_voices(cue: Cue) -> list[Cue]:
     if len(parts) == 1:
         return [cue]
     speakers: list[str | None] = [None, *(name.strip() or None for name in parts[1::2])]
-    spoken = [
-        (speaker, text) for speaker, text in zip(speakers, parts[::2], strict=True) if text.strip()
-    ]
+    spoken = [pair for pair in zip(speakers, parts[::2], strict=True) if pair[1].strip()]
     times = share_time(cue.start_s, cue.end_s, [text for _, text in spoken])
     return [
         Cue(start_s=start_s, end_s=end_s, text=text.strip(), speaker=speaker)

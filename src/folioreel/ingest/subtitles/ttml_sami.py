@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from lxml import etree
@@ -18,12 +17,15 @@ from lxml import etree
 from folioreel.errors import InputError
 from folioreel.ingest.subtitles.cues import Cue, reading_time_s
 
-_CLOCK = re.compile(r"^(\d+):(\d{1,2}):(\d{1,2})(?:\.(\d+)|:(\d+)(?:\.\d+)?)?$")
-_OFFSET = re.compile(r"^(\d+(?:\.\d+)?)(h|ms|m|s|f|t)?$")
+# Numbers are bounded: Python refuses to convert some thousand digits, and no time has them. An
+# offset may count ticks of a ten-millionth of a second.
+_CLOCK = re.compile(r"^(\d{1,9}):(\d{1,2}):(\d{1,2})(?:\.(\d+)|:(\d{1,9})(?:\.\d+)?)?$")
+_OFFSET = re.compile(r"^(\d{1,15}(?:\.\d+)?)(h|ms|m|s|f|t)?$")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_TIMES = ("begin", "end", "dur")
 _SILENT_ROLES = frozenset({"sound", "music", "lyrics", "x-sound", "x-music"})
 
-_SYNC = re.compile(r"<sync\b[^>]*?\bstart\s*=\s*[\"']?(-?\d+)[^>]*>", re.IGNORECASE)
+_SYNC = re.compile(r"<sync\b[^>]*?\bstart\s*=\s*[\"']?(-?\d{1,12})[^>]*>", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"<p\b([^>]*)>", re.IGNORECASE)
 _CLASS = re.compile(r"\bclass\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _END = re.compile(r"</body\b.*", re.IGNORECASE | re.DOTALL)
@@ -33,26 +35,19 @@ _BLANK = re.compile(r"(?:&nbsp;|\s)+", re.IGNORECASE)
 _NO_END_S = 8.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Clock:
-    """The units that a document counts its times in."""
+_Units = dict[str | None, Fraction | float]  # seconds per unit of a document's times
 
-    frames_per_s: Fraction
-    ticks_per_s: Fraction
 
-    def seconds(self, value: str) -> float | None:
-        """A clock time (`00:01:02.5`, `00:01:02:12`) or an offset (`3.2s`, `75f`, `900000t`)."""
-        value = value.strip()
-        if clock := _CLOCK.match(value):
-            hours, minutes, seconds, fraction, frames = clock.groups()
-            total = int(hours) * 3600 + int(minutes) * 60 + float(f"{seconds}.{fraction or 0}")
-            return total + float(int(frames or 0) / self.frames_per_s)
-        if offset := _OFFSET.match(value):
-            count, unit = float(offset.group(1)), offset.group(2)
-            scale = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, None: 1.0}
-            scale |= {"f": float(1 / self.frames_per_s), "t": float(1 / self.ticks_per_s)}
-            return count * scale[unit]
-        return None
+def _seconds(value: str | None, units: _Units) -> float | None:
+    """A clock time (`00:01:02.5`, `00:01:02:12`) or an offset (`3.2s`, `75f`, `900000t`)."""
+    value = (value or "").strip()
+    if clock := _CLOCK.match(value):
+        hours, minutes, seconds, fraction, frames = clock.groups()
+        total = int(hours) * 3600 + int(minutes) * 60 + float(f"{seconds}.{fraction or 0}")
+        return total + float(int(frames or 0) * units["f"])
+    if offset := _OFFSET.match(value):
+        return float(offset[1]) * float(units[offset[2]])
+    return None
 
 
 def parse_ttml(text: str) -> list[Cue]:
@@ -69,7 +64,7 @@ def parse_ttml(text: str) -> list[Cue]:
         body = root if root.tag == "body" else root.find(".//body")
     if body is None:
         raise InputError("is TTML without a body; was the file cut short?")
-    cues = list(_walk(body, _read_clock(root), 0.0, None))
+    cues = list(_walk(body, _read_units(root), 0.0, None))
     if not cues and ("backgroundImage" in text or "<image" in text):
         raise InputError(
             "holds pictures of text, not text; convert it with Subtitle Edit and give the .srt"
@@ -87,24 +82,25 @@ def _drop_namespaces(root: etree._Element) -> None:
                 element.set(local, value)
 
 
-def _read_clock(root: etree._Element) -> _Clock:
-    def number(name: str) -> int | None:
-        match = re.match(r"\s*(\d+)", root.get(name, ""))
-        return int(match.group(1)) or None if match else None
+def _read_units(root: etree._Element) -> _Units:
+    def number(name: str) -> int:
+        match = re.match(r"\s*(\d{1,9})\b", root.get(name, ""))
+        return int(match[1]) if match else 0
 
-    multiplier = re.findall(r"\d+", root.get("frameRateMultiplier", ""))
+    multiplier = re.findall(r"\d{1,9}", root.get("frameRateMultiplier", ""))
     ratio = Fraction(int(multiplier[0]), int(multiplier[1]) or 1) if len(multiplier) == 2 else 1
     frame_rate = number("frameRate")
     frames = Fraction(frame_rate or 30) * (ratio or 1)  # 30 by the standard
     ticks = number("tickRate") or (frames * (number("subFrameRate") or 1) if frame_rate else 1)
-    return _Clock(frames_per_s=frames, ticks_per_s=Fraction(ticks))
+    fixed = {"h": 3600.0, "m": 60.0, "s": 1.0, None: 1.0, "ms": 0.001}
+    return {**fixed, "f": 1 / frames, "t": 1 / Fraction(ticks)}
 
 
 def _walk(
-    element: etree._Element, clock: _Clock, parent_s: float, parent_end_s: float | None
+    element: etree._Element, units: _Units, parent_s: float, parent_end_s: float | None
 ) -> Iterator[Cue]:
     """The cues under an element whose parent's time runs from `parent_s` to `parent_end_s`."""
-    begin_s, end_s = _interval(element, clock, parent_s, parent_end_s)
+    begin_s, end_s = _interval(element, units, parent_s, parent_end_s)
     if element.get("role") in _SILENT_ROLES:
         return
     is_paragraph = element.tag == "p" and not any(map(_is_timed, element.iter("span")))
@@ -115,56 +111,47 @@ def _walk(
             yield Cue(start_s=begin_s, end_s=end_s, text=text, speaker=element.get("agent"))
         return
     in_turn = element.get("timeContainer") == "seq"
-    cursor_s = begin_s
     for child in element.iterchildren(etree.Element):
-        yield from _walk(child, clock, cursor_s if in_turn else begin_s, end_s)
-        if in_turn:
-            cursor_s = _interval(child, clock, cursor_s, end_s)[1] or cursor_s
+        yield from _walk(child, units, begin_s, end_s)
+        if in_turn:  # the next child begins where this one ends
+            begin_s = _interval(child, units, begin_s, end_s)[1] or begin_s
 
 
 def _interval(
-    element: etree._Element, clock: _Clock, parent_s: float, parent_end_s: float | None
+    element: etree._Element, units: _Units, parent_s: float, parent_end_s: float | None
 ) -> tuple[float, float | None]:
     """When an element is shown; its times count from the beginning of its parent."""
-    own_begin = clock.seconds(element.get("begin", "")) or 0.0
-    own_end = clock.seconds(element.get("end", ""))
-    length = clock.seconds(element.get("dur", ""))
+    own_begin, own_end, length = (_seconds(element.get(name), units) for name in _TIMES)
+    own_begin = own_begin or 0.0
     # Some writers give absolute times inside a timed parent; then the sum lies after its end.
     if parent_end_s is not None and parent_s + own_begin >= parent_end_s > own_begin >= parent_s:
         parent_s = 0.0
     begin_s = parent_s + own_begin
-    ends = [parent_end_s]
-    if own_end is not None:
-        ends.append(parent_s + own_end)
-    if length is not None:
-        ends.append(begin_s + length)
-    return begin_s, min((end for end in ends if end is not None), default=None)
+    ends = [] if parent_end_s is None else [parent_end_s]
+    ends += [] if own_end is None else [parent_s + own_end]
+    ends += [] if length is None else [begin_s + length]
+    return begin_s, min(ends, default=None)
 
 
 def _text_of(element: etree._Element) -> str:
     """The text under an element: white space collapsed, `<br/>` as a line feed."""
     if element.tag == "metadata" or element.get("role") in _SILENT_ROLES:
         return ""
-    parts = [_collapse(element.text)]
+    text = re.sub(r"\s+", " ", element.text or "")
     for child in element:
         if isinstance(child.tag, str):  # not a comment
-            parts.append("\n" if child.tag == "br" else _text_of(child))
-        parts.append(_collapse(child.tail))
-    return "".join(parts)
-
-
-def _collapse(text: str | None) -> str:
-    return re.sub(r"\s+", " ", text or "")
+            text += "\n" if child.tag == "br" else _text_of(child)
+        text += re.sub(r"\s+", " ", child.tail or "")
+    return text
 
 
 def _is_timed(element: etree._Element) -> bool:
-    return any(element.get(name) for name in ("begin", "end", "dur"))
+    return any(map(element.get, _TIMES))
 
 
 def parse_sami(text: str) -> list[Cue]:
     """The cues of one language of a SAMI file: English if there is a choice."""
-    body = _END.sub("", _COMMENT.sub("", text))
-    parts = _SYNC.split(body)
+    parts = _SYNC.split(_END.sub("", _COMMENT.sub("", text)))
     shown: list[tuple[float, str, str]] = []  # (start_s, class, text)
     for start_ms, content in zip(parts[1::2], parts[2::2], strict=True):
         pieces = _PARAGRAPH.split(content)
@@ -173,27 +160,18 @@ def parse_sami(text: str) -> list[Cue]:
             name = _CLASS.search(attributes)
             label = name.group(1).upper() if name else ""
             shown.append((int(start_ms) / 1000, label, " ".join(paragraph.split())))
-    chosen = _choose_class(shown)
-    return _sami_cues(
-        [(start_s, words) for start_s, label, words in shown if label in ("", chosen)]
-    )
-
-
-def _choose_class(shown: list[tuple[float, str, str]]) -> str:
-    """The English class, or else the one with the most text."""
+    # The English class, or else the one with the most text.
     sizes = Counter(label for _, label, words in shown if _BLANK.sub("", words))
     english = [label for label in sizes if label.startswith("EN") or "ENG" in label]
-    return max(english or sizes or [""], key=lambda label: sizes[label])
+    chosen = max(english or sizes or [""], key=lambda label: sizes[label])
+    return list(_sami_cues([(s, words) for s, label, words in shown if label in ("", chosen)]))
 
 
-def _sami_cues(shown: list[tuple[float, str]]) -> list[Cue]:
-    cues = []
-    for number, (start_s, words) in enumerate(shown):
-        next_s = shown[number + 1][0] if number + 1 < len(shown) else None
-        if not _BLANK.sub("", words):
-            continue
-        end_s = start_s + reading_time_s(words) if next_s is None else next_s
+def _sami_cues(shown: list[tuple[float, str]]) -> Iterator[Cue]:
+    """The next `<SYNC>`, mostly a blank one, ends a cue."""
+    for (start_s, words), following in zip(shown, [*shown[1:], None], strict=True):
+        end_s = following[0] if following else start_s + reading_time_s(words)
         if end_s - start_s > _NO_END_S:  # nothing took it off the screen
             end_s = start_s + max(reading_time_s(words), 2.0)
-        cues.append(Cue(start_s=start_s, end_s=end_s, text=words))
-    return cues
+        if _BLANK.sub("", words):
+            yield Cue(start_s=start_s, end_s=end_s, text=words)
