@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from folioreel.models.derived_encoders import expand_vocabulary
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.models.vocabulary_expansion import expand_vocabulary
 from folioreel.models.word_encoder import WordEncoder
 from folioreel.train.onnx import encoder_part, skip_thought_graph, student_graph
 from folioreel.train.skip_thought import SkipThought, SkipThoughtConfig

@@ -12,14 +12,16 @@ from efficientnet_lite_pytorch import EfficientNet
 
 from folioreel.models import frame_features
 from folioreel.models.efficientnet import read_checkpoint
+from folioreel.models.folders import check_package_file, locate_in_package
 from folioreel.models.frame_features import load_frame_features
 
 
 @pytest.fixture(scope="module")
 def weights() -> bytes:
     package = frame_features._PACKAGES["efficientnet-lite0"]
-    path = frame_features._find_weights("efficientnet-lite0", package)
-    return frame_features._read_weights(path, package)
+    path = locate_in_package("the network", package.package, package.path)
+    check_package_file(path, package.sha256, package.package)
+    return path.read_bytes()
 
 
 def test_read_as_pytorch_reads_them(weights):

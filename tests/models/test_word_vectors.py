@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.models.word_vectors import open_word_vectors
+from folioreel.models.vocabulary_expansion import open_word_vectors
 
 FORMS = ("binary", "binary with line feeds", "text", "fasttext", "glove")
 WORDS = ("the", "Ferry", "été", "1914", "东京", "a\u00a0b")

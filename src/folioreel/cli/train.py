@@ -252,8 +252,8 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
       folioreel train vocabulary run/encoder GoogleNews-vectors-negative300.bin.gz --out expanded
       folioreel train vocabulary student vectors.txt --limit 50000 --out expanded --json
     """
-    from folioreel.models.derived_encoders import expand_vocabulary
     from folioreel.models.sentence_encoder import open_word_encoder
+    from folioreel.models.vocabulary_expansion import expand_vocabulary
 
     check_output_file(out)
     model = open_word_encoder(encoder)
@@ -289,8 +289,8 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
       folioreel train combine uni/encoder bi/encoder --out combined
       folioreel train combine uni-skip bi-skip --out combined --json
     """
-    from folioreel.models.derived_encoders import combine_encoders
     from folioreel.models.sentence_encoder import open_word_encoder
+    from folioreel.models.word_encoder import combine_encoders
 
     check_output_file(out)
     model = combine_encoders([open_word_encoder(name) for name in (first, *others)], out.name)

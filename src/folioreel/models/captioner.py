@@ -31,6 +31,7 @@ _BATCH_SIZE = 64
 # Words after which a sentence is cut. Captions have ten or so, so that hardly one gets there.
 _LONGEST = 24
 Floats = NDArray[np.float32]
+_Ended = tuple[float, NDArray[np.int64]]  # a finished sentence: its score and its words
 
 
 def caption_tokens(text: str) -> list[str]:
@@ -43,8 +44,7 @@ class Caption:
     """A sentence for a picture."""
 
     text: str
-    score: float
-    """Its log-likelihood, divided by the number of its words to the power `length_power`."""
+    score: float  # its log-likelihood, divided by (the number of its words) ** length_power
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -52,15 +52,11 @@ class Captioner:
     """Writes sentences for pictures, given their features."""
 
     name: str
-    features: tuple[str, ...]
-    """The kinds of frame features that it takes, concatenated."""
+    features: tuple[str, ...]  # the kinds of frame features that it takes, concatenated
     vocabulary: Vocabulary
-    weights: dict[str, NDArray[Any]]
-    """By name; a table of bytes has a scale for each row in `<name>.scales`."""
-    beam: int
-    """The beam's width: sentences that are followed side by side."""
-    length_power: float
-    """Likelihoods are divided by the number of words to this power: 0 favours short sentences."""
+    weights: dict[str, NDArray[Any]]  # a table of bytes has a scale for each row in `<name>.scales`
+    beam: int  # the beam's width: sentences that are followed side by side
+    length_power: float  # see `Caption.score`; 0 favours short sentences
     training: dict[str, Any]
     card: str
 
@@ -89,31 +85,19 @@ class Captioner:
             "length_power": self.length_power,
             "training": self.training,
         }
-        files: dict[str, Content] = {
-            WEIGHTS: self.weights,
-            VOCABULARY: self.vocabulary,
-            CARD: self.card,
-        }
-        FORMAT.save(folder, config, files, replace=replace)
+        words: dict[str, Content] = {VOCABULARY: self.vocabulary, CARD: self.card}
+        FORMAT.save(folder, config, {WEIGHTS: self.weights, **words}, replace=replace)
 
     def caption(
         self, features: Floats, progress: ProgressCallback = ignore_progress
     ) -> list[Caption]:
-        """The likeliest sentence that the beam finds for each picture: (N, D) → N captions.
-
-        Raises:
-            ValueError: The features are not as long as those it was trained on.
-        """
+        """The likeliest sentence that the beam finds for each picture: (N, D) → N captions."""
         return [found[0] for found in self.captions(features, 1, progress)]
 
     def captions(
         self, features: Floats, count: int, progress: ProgressCallback = ignore_progress
     ) -> list[list[Caption]]:
-        """The `count` likeliest sentences for each picture; fewer where no more are found.
-
-        Raises:
-            ValueError: The features are not as long as those it was trained on.
-        """
+        """The `count` likeliest sentences for each picture; fewer where no more are found."""
         units = self.weights["picture.weight"].shape[1]
         if features.ndim != 2 or features.shape[1] != units or count < 1:
             raise ValueError(f"{self.name} takes {units} features per picture, and count from 1")
@@ -134,11 +118,11 @@ class Captioner:
     def _search(self, features: Floats, wanted: int) -> list[list[Caption]]:
         """Beam search over all pictures of a batch at once."""
         count, beam = len(features), max(self.beam, wanted)
-        state = self._network.start(features).repeat(beam)
+        state = self._network.start(features).take(np.repeat(np.arange(count), beam))
         words = np.full((count * beam, 1), END, dtype=np.int64)
         # All beams of a picture start equal; only one may go on, or they would stay copies.
         scores = np.where(np.arange(count * beam) % beam == 0, 0.0, -np.inf)
-        ended = [_Ended(wanted) for _ in range(count)]
+        ended: list[list[_Ended]] = [[] for _ in range(count)]  # of each picture, the best first
         for length in range(1, _LONGEST + 1):
             likelihoods, state = self._network.step(state, words[:, -1])  # (N · beam, V)
             likelihoods[:, [PADDING, UNKNOWN]] = -np.inf
@@ -152,19 +136,21 @@ class Captioner:
             for picture, over in enumerate(ids == END):
                 for place in np.flatnonzero(over[:beam]):
                     score = values[picture, place] / length**self.length_power
-                    ended[picture].add(score, words[rows[picture, place]])
+                    ended[picture].append((float(score), words[rows[picture, place]]))
+                ended[picture] = _best(ended[picture], wanted)
                 keep[picture] = np.flatnonzero(~over)[:beam]
             rows, ids, values = (np.take_along_axis(v, keep, axis=1) for v in (rows, ids, values))
             words = np.hstack([words[rows.ravel()], ids.reshape(-1, 1)])
             scores, state = values.ravel(), state.take(rows.ravel())
             # Scores only fall: no beam can overtake what has ended, once all are below it.
             hope = values[:, 0] / _LONGEST**self.length_power
-            if all(bound <= done.worst for bound, done in zip(hope, ended, strict=True)):
+            worst = [done[-1][0] if len(done) == wanted else -np.inf for done in ended]
+            if (hope <= np.array(worst)).all():
                 break
         for done, score, ids in zip(ended, scores[::beam], words[::beam], strict=True):
-            if not done.found:  # no sentence has ended: cut the best
-                done.add(score / _LONGEST**self.length_power, ids)
-        return [[self._caption(*found) for found in done.found] for done in ended]
+            if not done:  # no sentence has ended: cut the best
+                done += _best([(float(score / _LONGEST**self.length_power), ids)], 1)
+        return [[self._caption(*found) for found in done] for done in ended]
 
     def _caption(self, score: float, ids: NDArray[np.int64]) -> Caption:
         """Words as a sentence; the first id is what all sentences start from."""
@@ -172,41 +158,21 @@ class Captioner:
         return Caption(text=f"{text[:1].upper()}{text[1:]}." if text else "", score=score)
 
 
-class _Ended:
-    """The best finished sentences of one picture, the best first."""
-
-    def __init__(self, wanted: int) -> None:
-        self.found: list[tuple[float, NDArray[np.int64]]] = []
-        self._wanted = wanted
-
-    def add(self, score: float, ids: NDArray[np.int64]) -> None:
-        """Keep a sentence if it is good enough."""
-        if np.isfinite(score) and score > self.worst:
-            self.found.append((float(score), ids))
-            self.found.sort(key=lambda entry: -entry[0])
-            del self.found[self._wanted :]
-
-    @property
-    def worst(self) -> float:
-        """The score that a sentence must be above to be kept."""
-        return self.found[-1][0] if len(self.found) == self._wanted else -np.inf
+def _best(ended: list[_Ended], wanted: int) -> list[_Ended]:
+    possible = [entry for entry in ended if np.isfinite(entry[0])]
+    return sorted(possible, key=lambda entry: -entry[0])[:wanted]
 
 
 class _State(NamedTuple):
     """The state of the network after the words so far, for some sentences."""
 
-    seen: Floats
-    """The picture, as the network sees it: (B, units)."""
+    seen: Floats  # the picture, as the network sees it: (B, units)
     state: Floats
     cell: Floats
 
     def take(self, rows: NDArray[np.int64]) -> _State:
         """The state for some of the sentences, in any order."""
         return _State(*(values[rows] for values in self))
-
-    def repeat(self, count: int) -> _State:
-        """Each sentence `count` times."""
-        return self.take(np.repeat(np.arange(len(self.state)), count))
 
 
 class _Network:

@@ -25,21 +25,17 @@ from numpy.typing import NDArray
 from folioreel.config import ChainConfig
 from folioreel.types import Film
 
-Costs: TypeAlias = NDArray[np.float64]
-"""Cost of a displacement d = j - k at index d + J - 1: (2 J - 1,)."""
+Costs: TypeAlias = NDArray[np.float64]  # of a displacement d = j - k at index d + J - 1: (2 J - 1,)
 
-ABSENT = -1
-"""Takes the place of a sentence where a reader judged a moment to be "not in the book"."""
+ABSENT = -1  # takes the place of a sentence where a reader judged a moment to be "not in the book"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chain:
     """Everything that determines the energy of a path through one film and book."""
 
-    unary: NDArray[np.float32]
-    """The score of each moment and sentence, higher is better; -inf forbids a cell: (I, J)."""
-    steps: NDArray[np.float64]
-    """d_s, the time between neighbouring moments as a share of the film: (I - 1,)."""
+    unary: NDArray[np.float32]  # (I, J): scores, higher is better; -inf forbids a cell
+    steps: NDArray[np.float64]  # (I - 1,): d_s, time between moments as a share of the film
     config: ChainConfig
 
     @property

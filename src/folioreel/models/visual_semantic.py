@@ -36,14 +36,10 @@ _ARRAYS = ("weight", "scales", "bias")  # of a ClipMap, as they are stored
 class ClipMap:
     """A linear map from a clip's features into the common space."""
 
-    weight: NDArray[np.int8]
-    """(units, D); a row times its scale."""
-    scales: NDArray[np.float32]
-    """(units,)."""
-    bias: NDArray[np.float32]
-    """(units,)."""
-    root: bool
-    """Whether it takes the square roots of the features."""
+    weight: NDArray[np.int8]  # (units, D); a row times its scale
+    scales: NDArray[np.float32]  # (units,)
+    bias: NDArray[np.float32]  # (units,)
+    root: bool  # whether it takes the square roots of the features
 
     def __call__(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """(N, D) → (N, units), of unit length."""
@@ -61,17 +57,12 @@ class VisualSemantic:
     """An embedding of clips and sentences."""
 
     name: str
-    features: str
-    """The kind of frame features that it was trained on, such as `visual` or `scene`."""
-    sentences: WordEncoder
-    """The sentence readers, one part each; their vectors are of unit length."""
-    clips: tuple[ClipMap, ...]
-    """The map that belongs to each part."""
-    words_of: str | None
-    """The shipped encoder whose word vectors it reads with; None: its own."""
+    features: str  # the kind of frame features that it was trained on, such as `visual` or `scene`
+    sentences: WordEncoder  # the sentence readers, one part each; their vectors are of unit length
+    clips: tuple[ClipMap, ...]  # the map that belongs to each part
+    words_of: str | None  # the shipped encoder whose word vectors it reads with; None: its own
 
     def __post_init__(self) -> None:
-        """Check that readers and maps fit together."""
         if len(self.clips) != len(self.sentences.parts) or not self.sentences.normalize:
             raise ValueError("each reader needs its map of clips, and unit vectors")
         if len({clip_map.weight.shape[1] for clip_map in self.clips}) != 1:
@@ -91,9 +82,8 @@ class VisualSemantic:
             for part, clip_map in pairs
             for field in _ARRAYS
         }
-        files: dict[str, Content] = {**sentences.files(), CLIPS: clips}
-        if self.words_of is None:
-            files |= sentences.word_files()
+        own_words = sentences.word_files() if self.words_of is None else {}
+        files: dict[str, Content] = {**sentences.files(), CLIPS: clips, **own_words}
         config = {
             "name": self.name,
             "features": self.features,
@@ -122,11 +112,7 @@ class VisualSemantic:
         return self.sentences.fingerprint
 
     def embed_clips(self, features: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """The vectors of clips by their features: (N, D) → (N, units), of unit length.
-
-        Raises:
-            ValueError: The features are not as long as those it was trained on.
-        """
+        """The vectors of clips by their features: (N, D) → (N, units), of unit length."""
         if features.ndim != 2 or features.shape[1] != self.feature_units:
             raise ValueError(f"{self.name} takes {self.feature_units} features per clip")
         values = features.astype(np.float32, copy=False)
@@ -142,7 +128,7 @@ class VisualSemantic:
 
     @property
     def _length(self) -> np.float32:
-        """The length of as many unit vectors as there are parts, concatenated."""
+        # Of as many unit vectors as there are parts, concatenated.
         return np.float32(np.sqrt(len(self.clips)))
 
 
@@ -157,18 +143,15 @@ def _load_embedding(path: Path) -> VisualSemantic:
                 f"{path}: was trained with other word vectors than {words_of} has in this"
                 " folioreel; train it again"
             )
-        maps = tuple(
-            ClipMap(
-                **{field: clips[f"{part['name']}.{field}"] for field in _ARRAYS},
-                root=bool(part["root"]),
-            )
-            for part in config["parts"]
-        )
+        maps = []
+        for part in config["parts"]:
+            arrays = {field: clips[f"{part['name']}.{field}"] for field in _ARRAYS}
+            maps.append(ClipMap(**arrays, root=bool(part["root"])))
         return VisualSemantic(
             name=str(config["name"]),
             features=str(config["features"]),
             sentences=read_encoder(folder, normalize=True, words_of=encoder),
-            clips=maps,
+            clips=tuple(maps),
             words_of=words_of,
         )
 

@@ -20,12 +20,12 @@ from pathlib import Path
 from folioreel.errors import InputError
 from folioreel.files import write_whole
 
+# The ids of padding, of the end of a sentence, and of any word that is not in the vocabulary, and
+# how they are written; text never gives such a token, as `<` is a token of its own.
 PADDING, END, UNKNOWN = 0, 1, 2
-"""The ids of padding, of the end of a sentence, and of any word that is not in the vocabulary."""
 SPECIAL_TOKENS = ("<pad>", "<eos>", "<unk>")
-"""How they are written; text never gives such a token, as `<` is a token of its own."""
+# So that an id fits into two bytes: the training corpus is stored as uint16.
 LARGEST_VOCABULARY = 2**16 - len(SPECIAL_TOKENS)
-"""So that an id fits into two bytes: the training corpus is stored as uint16."""
 
 # Typographic quotes and dashes become plain ones: books have them, subtitles mostly do not.
 _FOLDED: dict[int, str | None] = {ord(mark): "'" for mark in "‘’‚‛`´ʼ′"}
@@ -121,11 +121,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
-        """Read `vocabulary.txt`.
-
-        Raises:
-            InputError: The file is missing or is not a vocabulary.
-        """
+        """Read `vocabulary.txt`."""
         try:
             return cls.parse(path.read_bytes(), path)
         except OSError as error:
@@ -133,11 +129,7 @@ class Vocabulary:
 
     @classmethod
     def parse(cls, data: bytes, path: Path) -> Vocabulary:
-        """The vocabulary that `pack` gave; the path is for messages.
-
-        Raises:
-            InputError: This is not a whole vocabulary.
-        """
+        """The vocabulary that `pack` gave; the path is for messages."""
         try:
             # Not `splitlines`: a word may hold one of the rarer line separators.
             lines = data.decode("utf-8").replace("\r\n", "\n").split("\n")
@@ -178,6 +170,12 @@ _SPELLINGS = tuple(
     )
     for found, other in ((british, american), (american, british))
 )
+# Plurals and adverbs: what an ending becomes, the likelier bases first.
+_BASES = (
+    *(("ies", "y"), ("ves", "f"), ("ves", "fe"), ("ses", "s"), ("xes", "x"), ("zes", "z")),
+    *(("ches", "ch"), ("shes", "sh"), ("oes", "o"), ("s", "")),
+    *(("ily", "y"), ("bly", "ble"), ("ically", "ic"), ("ly", "")),
+)
 
 
 def known_tokens(tokens: Sequence[str], vocabulary: Vocabulary) -> list[str]:
@@ -189,17 +187,10 @@ def known_tokens(tokens: Sequence[str], vocabulary: Vocabulary) -> list[str]:
     known = vocabulary.ids
     found: list[str] = []
     for token in tokens:
-        if token in known:
-            found.append(token)
-        else:
-            found += _known_forms(token, known) or [token]
+        pieces = [token] if token in known else token.split("-")
+        forms = (known_form(piece, known) for piece in pieces)
+        found += [form for form in forms if form is not None] or [token]
     return found
-
-
-def _known_forms(token: str, known: Container[str]) -> list[str]:
-    pieces = token.split("-") if "-" in token else [token]
-    forms = (known_form(piece, known) for piece in pieces)
-    return [form for form in forms if form is not None]
 
 
 def known_form(word: str, known: Container[str]) -> str | None:
@@ -224,37 +215,13 @@ def spellings(word: str) -> Iterator[str]:
 
 def base_forms(word: str) -> Iterator[str]:
     """The words that this one may be an inflection of, the likeliest first."""
-    if word.endswith("s"):
-        forms = _singulars(word)
-    elif word.endswith("ly"):
-        forms = _without_ly(word)
-    else:
-        forms = _without_ending(word)
-    for form in forms:
-        if len(form) >= _SHORTEST_STEM and _VOWEL.search(form):
-            yield form
-
-
-def _singulars(word: str) -> Iterator[str]:
     if word.endswith(("ss", "us", "is")):  # pass, status, basis: singular already
         return
-    if word.endswith("ies"):
-        yield word[:-3] + "y"
-    if word.endswith("ves"):
-        yield from (word[:-3] + "f", word[:-3] + "fe")
-    if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
-        yield word[:-2]
-    yield word[:-1]
-
-
-def _without_ly(word: str) -> Iterator[str]:
-    if word.endswith("ily"):
-        yield word[:-3] + "y"
-    if word.endswith("bly"):
-        yield word[:-1] + "e"
-    if word.endswith("ically"):
-        yield word[:-4]
-    yield word[:-2]
+    endings = [(ending, base) for ending, base in _BASES if word.endswith(ending)]
+    forms = (word.removesuffix(ending) + base for ending, base in endings)
+    for form in forms if endings else _without_ending(word):
+        if len(form) >= _SHORTEST_STEM and _VOWEL.search(form):
+            yield form
 
 
 def _without_ending(word: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,8 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.errors import ModelFolderError
-from folioreel.models.folders import (
-    CARD,
-    VOCABULARY,
-    Content,
-    ModelFolder,
-    ModelFormat,
-    load_once,
-)
+from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.models.folders import CARD, VOCABULARY, Content, ModelFolder, ModelFormat, load_once
 from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_rows
 from folioreel.models.vocabulary import PADDING, UNKNOWN, Vocabulary, known_tokens, training_tokens
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -51,15 +44,11 @@ class EncoderPart:
     """One graph from word vectors to sentence vectors, with its table of word vectors."""
 
     name: str
-    graph: bytes
-    """ONNX: `words` (T, B, word_units) and `lengths` (B,) give `vectors` (B, units)."""
-    words: NDArray[np.int8]
-    """(V, word_units); a row times its scale is the vector of a word."""
-    scales: NDArray[np.float32]
-    """(V,)."""
+    graph: bytes  # ONNX: `words` (T, B, word_units) and `lengths` (B,) give `vectors` (B, units)
+    words: NDArray[np.int8]  # (V, word_units); a row times its scale is the vector of a word
+    scales: NDArray[np.float32]  # (V,)
 
     def __post_init__(self) -> None:
-        """Check that the tables fit together."""
         if not _PART_NAME.fullmatch(self.name):
             raise ValueError(f"{self.name!r} should be lower-case letters, digits and hyphens")
         if self.words.dtype != np.int8 or self.words.ndim != 2:
@@ -81,10 +70,8 @@ class EncoderPart:
         """The vectors of sentences given as word ids: (T, B) → (B, units)."""
         scales = np.where(ids == PADDING, np.float32(0), self.scales[ids])  # (T, B)
         words = self.words[ids] * scales[..., None]  # (T, B, word_units)
-        found: NDArray[np.float32] = self._session.run(
-            ["vectors"], {"words": words, "lengths": lengths}
-        )[0]
-        return found
+        found = self._session.run(["vectors"], {"words": words, "lengths": lengths})
+        return np.asarray(found[0])
 
     @cached_property
     def _session(self) -> onnxruntime.InferenceSession:
@@ -102,28 +89,22 @@ class WordEncoder:
     name: str
     vocabulary: Vocabulary
     parts: tuple[EncoderPart, ...]
-    longest: int
-    """Sentences are cut after this many words."""
+    longest: int  # sentences are cut after this many words
     normalize: bool
     """Whether the vector of each part is scaled to unit length before they are concatenated."""
     back_off: bool = False
     """Whether an unknown word is replaced by a known variant of it (`known_tokens`)."""
-    training: dict[str, Any]
-    """How it was trained: settings, data, figures."""
-    card: str
-    """What it is, what it was trained on and how well it does, in Markdown."""
+    training: dict[str, Any]  # how it was trained: settings, data, figures
+    card: str  # what it is, what it was trained on and how well it does, in Markdown
 
     def __post_init__(self) -> None:
-        """Check that the parts fit the vocabulary and have different names."""
         names = [part.name for part in self.parts]
         if not names or len(set(names)) < len(names) or self.longest < 1:
             raise ValueError("an encoder needs parts with distinct names, and longest above 0")
         for part in self.parts:
-            if len(part.words) != len(self.vocabulary):
-                raise ValueError(
-                    f"{part.name} has {len(part.words)} words, its vocabulary"
-                    f" {len(self.vocabulary)}"
-                )
+            words, known = len(part.words), len(self.vocabulary)
+            if words != known:
+                raise ValueError(f"{part.name} has {words} words, its vocabulary {known}")
 
     @classmethod
     def load(cls, name_or_folder: str | Path) -> WordEncoder:
@@ -147,11 +128,7 @@ class WordEncoder:
 
     @cached_property
     def units(self) -> int:
-        """The length of a vector.
-
-        Raises:
-            ModelFolderError: A graph cannot be read, or does not fit its word vectors.
-        """
+        """The length of a vector."""
         return sum(part.units for part in self.parts)
 
     @cached_property
@@ -234,6 +211,44 @@ def read_encoder(
         back_off=bool(config["back_off"]),
         training=dict(config["training"]),
         card=folder.card,
+    )
+
+
+def combine_encoders(models: Sequence[WordEncoder], name: str) -> WordEncoder:
+    """One encoder that concatenates the vectors of several, as combine-skip does uni- and bi-skip.
+
+    Raises:
+        ConfigError: They do not read sentences alike, or two have a part of the same name.
+    """
+    if len(models) < 2:
+        raise ValueError("it takes two encoders or more to combine")
+    first = models[0]
+    for model in models[1:]:
+        if model.vocabulary.words != first.vocabulary.words:
+            raise ConfigError(
+                f"{first.name} and {model.name} know different words ({len(first.vocabulary):,} "
+                f"and {len(model.vocabulary):,}); combine encoders of one vocabulary"
+            )
+        for setting in ("longest", "normalize", "back_off"):
+            if (ours := getattr(first, setting)) != (theirs := getattr(model, setting)):
+                raise ConfigError(
+                    f"{first.name} and {model.name} differ in {setting} ({ours} and {theirs}); "
+                    "combine encoders that read sentences alike"
+                )
+    parts = tuple(part for model in models for part in model.parts)
+    names = [part.name for part in parts]
+    if twice := [part for part in names if names.count(part) > 1]:
+        raise ConfigError(f"two of the encoders have a part {twice[0]}; combine different ones")
+    *others, last = (model.name for model in models)
+    title = f"# {name}\n\nThe vectors of {', '.join(others)} and {last}, joined."
+    # Parts of one shipped model have the same card.
+    cards = dict.fromkeys(model.card.strip() for model in models)
+    return replace(
+        first,
+        name=name,
+        parts=parts,
+        training={"combined": [{"name": m.name, "training": m.training} for m in models]},
+        card="\n\n".join([title, *cards]) + "\n",
     )
 
 
