@@ -11,10 +11,11 @@ from made_pairs import write_dataset, write_pair
 from folioreel.cli import main
 from folioreel.config import AlignConfig
 from folioreel.evaluate import report, sentences
-from folioreel.evaluate.baselines import baseline_alignment
+from folioreel.evaluate.baselines import baseline_links
 from folioreel.evaluate.dataset import load_pair_film
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import save_preset
+from folioreel.types import Alignment
 
 ROWS = [
     {
@@ -39,7 +40,8 @@ def calls(monkeypatch):
 
     def align_pair(pair, *, preset, encoder, shots, pictures, progress):
         seen.append((pair.name, preset, encoder, shots, pictures))
-        return baseline_alignment("tfidf", load_pair_film(pair), load_book(pair.book))
+        film, book = load_pair_film(pair), load_book(pair.book)
+        return Alignment(book=book, film=film, links=baseline_links("tfidf", film, book))
 
     def evaluate_sentences(sick, encoders, progress):
         seen.append(("sentences", str(sick), encoders and list(encoders)))

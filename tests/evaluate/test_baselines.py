@@ -12,15 +12,15 @@ from folioreel.evaluate.baselines import (
     BASELINES,
     BM25_B,
     BM25_K1,
-    Bm25Measure,
-    EncoderMeasure,
     _best_path,
-    baseline_alignment,
     baseline_links,
+    bm25_similarity,
+    encoder_similarity,
     uniform_sentences,
 )
 from folioreel.evaluate.metrics import placed_links
 from folioreel.text import tokenize
+from folioreel.types import Alignment
 
 
 class LetterEncoder:
@@ -88,20 +88,19 @@ def test_bm25_against_loops():
     film = make_film([(k, k + 0.5, text) for k, text in enumerate(spoken)], shots=False)
     book = make_book((*SENTENCES, "The band, the band."))
     documents = [tokenize(sentence.text) for sentence in book.sentences]
-    out = np.empty((1, len(spoken), len(documents)), dtype=np.float32)
-    Bm25Measure(film, book).rows(0, len(spoken), out)
+    found = bm25_similarity(film, book)
+    assert (found.shape, found.dtype) == ((len(spoken), len(documents)), np.float32)
     for i, text in enumerate(spoken):
         query = tokenize(text)
         highest = bm25_by_loops(query, query, documents)
         for j, document in enumerate(documents):
             truth = bm25_by_loops(query, document, documents) / highest
-            assert out[0, i, j] == pytest.approx(truth, abs=1e-6)
-    assert out[0, 0, 3] == pytest.approx(1.0)  # the line itself
+            assert found[i, j] == pytest.approx(truth, abs=1e-6)
+    assert found[0, 3] == pytest.approx(1.0)  # the line itself
 
 
 def test_the_encoders_cosine(film, book):
-    out = np.empty((1, len(film.moments), len(book.sentences)), dtype=np.float32)
-    EncoderMeasure(film, book, LetterEncoder()).rows(0, len(film.moments), out)
+    found = encoder_similarity(film, book, LetterEncoder())
     sentences = LetterEncoder().encode([sentence.text for sentence in book.sentences])
     for moment in film.moments:
         for j, b in enumerate(sentences):
@@ -109,7 +108,7 @@ def test_the_encoders_cosine(film, book):
             if moment.text:
                 a = LetterEncoder().encode([moment.text])[0]
                 truth = a @ b / np.sqrt((a @ a) * (b @ b))
-            assert out[0, moment.index, j] == pytest.approx(truth, abs=1e-5)
+            assert found[moment.index, j] == pytest.approx(truth, abs=1e-5)
 
 
 def test_the_monotone_path_against_all_paths(rng):
@@ -135,8 +134,7 @@ def test_the_monotone_path_of_a_long_film(rng):
 
 
 def test_a_baseline_is_judged_as_an_alignment(film, book):
-    alignment = baseline_alignment("tfidf", film, book)
-    assert alignment.signature == {"baseline": "tfidf"}
+    alignment = Alignment(book=book, film=film, links=baseline_links("tfidf", film, book))
     assert len(placed_links(alignment)) == len(film.moments)
 
 
@@ -155,8 +153,8 @@ def test_words_beat_the_timeline_on_a_real_pair(shared):
 
     pair = load_pair(shared / "benchmark" / "old-scrooge")
     film, book = load_film(pair.film), load_book(pair.book)
-    near = {
-        name: score_links(pair, placed_links(baseline_alignment(name, film, book))).near
-        for name in ("uniform", "tfidf", "bm25")
-    }
+    near = {}
+    for name in ("uniform", "tfidf", "bm25"):
+        alignment = Alignment(book=book, film=film, links=baseline_links(name, film, book))
+        near[name] = score_links(pair, placed_links(alignment)).near
     assert near["uniform"] < 30 < 60 < min(near["tfidf"], near["bm25"])

@@ -37,6 +37,31 @@ def take(outcomes, chosen):
     return Outcomes(**{name: getattr(outcomes, name)[chosen] for name in names})
 
 
+def average_precision(outcomes):
+    """One line after the other, surest first; in percent."""
+    lines = zip(outcomes.scores, outcomes.near, outcomes.verdicts, strict=True)
+    ranked = sorted(
+        ((score, near) for score, near, verdict in lines if verdict != "scene" or near),
+        key=lambda line: -line[0],
+    )
+    hits, summed = 0, 0.0
+    for place, (score, near) in enumerate(ranked, 1):
+        if score > UNLINKED and near:
+            hits += 1
+            summed += hits / place
+    matches = int((outcomes.verdicts == "match").sum())
+    return 100 * summed / max(matches, 1, sum(near for _, near in ranked))
+
+
+def auroc(outcomes):
+    """Every match against every `none`; ties count half."""
+    positive = outcomes.scores[outcomes.verdicts == "match"]
+    negative = outcomes.scores[outcomes.verdicts == "none"]
+    if not len(positive) or not len(negative):
+        return None
+    return np.mean([(a > b) + 0.5 * (a == b) for a in positive for b in negative])
+
+
 def test_weights_are_repeated_lines(rng):
     for _ in range(20):
         outcomes = drawn_outcomes(rng, int(rng.integers(5, 60)))
@@ -44,13 +69,23 @@ def test_weights_are_repeated_lines(rng):
         weights = rng.multinomial(lines, np.full(lines, 1 / lines), size=15)
         found = weighted_figures(outcomes, weights)
         for r, row in enumerate(weights):
-            truth = score_outcomes(take(outcomes, np.repeat(np.arange(lines), row)))
-            for name in ("recall", "near", "strict", "ap"):
-                assert found[name][r] == pytest.approx(getattr(truth, name), abs=0.0051), name
-            if truth.auroc is None:
+            drawn = take(outcomes, np.repeat(np.arange(lines), row))
+            match = drawn.verdicts == "match"
+            for name, hits in (
+                ("recall", drawn.recalled),
+                ("near", drawn.distances <= 3),
+                ("strict", drawn.distances == 0),
+            ):
+                truth = 100 * sum(hits[match]) / max(1, sum(match))
+                assert found[name][r] == pytest.approx(truth), name
+            assert found["ap"][r] == pytest.approx(average_precision(drawn))
+            assert score_outcomes(drawn).ap == pytest.approx(average_precision(drawn), abs=0.0051)
+            truth = auroc(drawn)
+            if truth is None:
                 assert np.isnan(found["auroc"][r])
+                assert score_outcomes(drawn).auroc is None
             else:
-                assert found["auroc"][r] == pytest.approx(truth.auroc, abs=0.00051)
+                assert found["auroc"][r] == pytest.approx(truth)
 
 
 def test_the_lines_as_they_are_have_the_figures_themselves(rng):

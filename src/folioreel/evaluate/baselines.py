@@ -18,7 +18,6 @@ Encoders, for `evaluate sentences`: tf-idf with LSA, averaged word vectors, an u
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -27,13 +26,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from folioreel.models.onnx_graphs import unit_rows
-from folioreel.models.vocabulary import UNKNOWN, Vocabulary, known_tokens, training_tokens
+from folioreel.models.onnx_graphs import encode_in_batches, unit_rows
+from folioreel.models.vocabulary import UNKNOWN, training_tokens
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.similarity.base import Measure, number_tokens
+from folioreel.similarity.base import number_tokens
 from folioreel.similarity.tfidf import TfidfMeasure
-from folioreel.types import Alignment, Book, Film, Link
+from folioreel.types import Book, Film, Link
 
 if TYPE_CHECKING:
     from folioreel.models.sentence_encoder import SentenceEncoder
@@ -42,29 +42,16 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 MONOTONE = "-monotone"
+# The name of every baseline; those named `encoder` need one.
 BASELINES = (
     "uniform",
     *(name + ending for name in ("tfidf", "bm25", "encoder") for ending in ("", MONOTONE)),
 )
-"""The name of every baseline; those named `encoder` need one."""
 
 # The values that most implementations take. k1 damps repeated words, b penalises long sentences.
 BM25_K1 = 1.5
 BM25_B = 0.75
-# Sentences that the untrained GRU reads at once.
-_BATCH = 256
-
-
-def baseline_alignment(
-    name: str, film: Film, book: Book, encoder: SentenceEncoder | None = None
-) -> Alignment:
-    """The alignment of a baseline."""
-    return Alignment(
-        book=book,
-        film=film,
-        links=baseline_links(name, film, book, encoder),
-        signature={"baseline": name},
-    )
+_BATCH_SIZE = 256  # sentences that the untrained GRU reads at once
 
 
 def baseline_links(
@@ -75,16 +62,11 @@ def baseline_links(
     Raises:
         ValueError: There is no such baseline, or it needs an encoder.
     """
-    moments, sentences = len(film.moments), len(book.sentences)
     if name == "uniform":
-        return _links(uniform_sentences(film, book), np.ones(moments))
-    measure = _measure(name.removesuffix(MONOTONE), film, book, encoder)
-    # All rows at once, which real presets avoid: one plane of a long film is 130 MB, not nine.
-    similarity = np.empty((1, moments, sentences), dtype=np.float32)
-    measure.rows(0, moments, similarity)
-    rows = similarity[0]  # (I, J)
+        return _links(uniform_sentences(film, book), np.ones(len(film.moments)))
+    rows = _similarity(name.removesuffix(MONOTONE), film, book, encoder)
     chosen = _best_path(rows) if name.endswith(MONOTONE) else rows.argmax(axis=1)
-    return _links(chosen, rows[np.arange(moments), chosen])
+    return _links(chosen, rows[np.arange(len(rows)), chosen])
 
 
 def uniform_sentences(film: Film, book: Book) -> NDArray[np.int64]:
@@ -101,54 +83,41 @@ def uniform_sentences(film: Film, book: Book) -> NDArray[np.int64]:
     return np.maximum(np.searchsorted(starts, wanted, side="right") - 1, 0).astype(np.int64)
 
 
-class Bm25Measure:
-    """BM25 of one film and book, as a share of a line's score against itself.
+def bm25_similarity(film: Film, book: Book) -> Floats:
+    """BM25 as a share of a line's score against itself: (I, J); repeated words can exceed 1.
 
     The idf is Lucene's, ln(1 + (J - df + ½) / (df + ½)), which is never negative.
     """
+    tokens = number_tokens(film, book)
+    words = len(tokens.vocabulary)
+    sentences, moments = tokens.sentences.count_words(words), tokens.moments.count_words(words)
+    frequency = np.bincount(sentences.indices, minlength=words)
+    idf = np.log1p((len(book.sentences) - frequency + 0.5) / (frequency + 0.5))  # (words,)
+    mean_length = max(1.0, float(tokens.sentences.lengths.mean()))
 
-    names: tuple[str, ...] = ("bm25",)
+    def weigh(bags: sparse.csr_array, lengths: NDArray[np.int64]) -> sparse.csr_array:
+        damping = BM25_K1 * (1 - BM25_B + BM25_B * (lengths / mean_length))
+        damped = bags.data + np.repeat(damping, np.diff(bags.indptr))
+        weights = idf[bags.indices] * bags.data * (BM25_K1 + 1) / damped
+        return sparse.csr_array((weights, bags.indices, bags.indptr), shape=bags.shape)
 
-    def __init__(self, film: Film, book: Book) -> None:
-        """Weight the words of both sides."""
-        tokens = number_tokens(film, book)
-        words = len(tokens.vocabulary)
-        sentences = tokens.sentences.count_words(words)
-        moments = tokens.moments.count_words(words)
-        frequency = np.bincount(sentences.indices, minlength=words)
-        count = sentences.shape[0]
-        idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))  # (words,)
-        mean_length = max(1.0, float(tokens.sentences.lengths.mean()))
-        weighed = _saturated(sentences, idf, tokens.sentences.lengths / mean_length)
-        own = _saturated(moments, idf, tokens.moments.lengths / mean_length)
-        highest = np.asarray(own.multiply(moments).sum(axis=1)).ravel()  # (I,)
-        highest[highest == 0] = 1.0
-        moments.data /= np.repeat(highest, np.diff(moments.indptr))
-        self._moments = moments
-        self._sentences = weighed.T.tocsr()  # (words, J)
-
-    def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
-        """Fill `out` (1, last - first, J); repeated words can take it above 1."""
-        out[0] = (self._moments[first:last] @ self._sentences).toarray()
+    own = weigh(moments, tokens.moments.lengths)
+    highest = np.asarray(own.multiply(moments).sum(axis=1)).ravel()  # (I,)
+    highest[highest == 0] = 1.0
+    moments.data /= np.repeat(highest, np.diff(moments.indptr))
+    found = (moments @ weigh(sentences, tokens.sentences.lengths).T.tocsr()).toarray()
+    return np.asarray(found, dtype=np.float32)
 
 
-class EncoderMeasure:
-    """The cosine between an encoder's vectors; 0 for silent moments."""
-
-    names: tuple[str, ...] = ("encoder",)
-
-    def __init__(self, film: Film, book: Book, encoder: SentenceEncoder) -> None:
-        """Encode what is said and what is written."""
-        self._sentences = unit_rows(encoder.encode([sentence.text for sentence in book.sentences]))
-        self._moments = np.zeros((len(film.moments), self._sentences.shape[1]), dtype=np.float32)
-        spoken = [k for k, moment in enumerate(film.moments) if moment.text]
-        if spoken:
-            texts = [film.moments[k].text for k in spoken]
-            self._moments[spoken] = unit_rows(encoder.encode(texts))
-
-    def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
-        """Fill `out` (1, last - first, J)."""
-        np.matmul(self._moments[first:last], self._sentences.T, out=out[0])
+def encoder_similarity(film: Film, book: Book, encoder: SentenceEncoder) -> Floats:
+    """The cosine between an encoder's vectors: (I, J); 0 for silent moments."""
+    sentences = unit_rows(encoder.encode([sentence.text for sentence in book.sentences]))
+    found = np.zeros((len(film.moments), len(sentences)), dtype=np.float32)
+    spoken = [k for k, moment in enumerate(film.moments) if moment.text]
+    if spoken:
+        moments = encoder.encode([film.moments[k].text for k in spoken])
+        found[spoken] = unit_rows(moments) @ sentences.T
+    return found
 
 
 class TfidfEncoder:
@@ -158,6 +127,7 @@ class TfidfEncoder:
     """
 
     name = "tf-idf"
+    fingerprint = ""  # never cached on disk, like the two encoders below
 
     def __init__(self, texts: Sequence[str], units: int = 1000) -> None:
         """Fit idf and the leading singular vectors.
@@ -175,7 +145,6 @@ class TfidfEncoder:
         # The right singular vectors by falling singular value: eigenvectors of the Gram matrix.
         _, directions = np.linalg.eigh((bags.T @ bags).toarray())
         self._directions = directions[:, ::-1][:, : self.units].astype(np.float32)  # (words, units)
-        self.fingerprint = _digest(self.name, *self._ids, self._idf, self._directions)
 
     def encode(self, texts: Sequence[str], progress: ProgressCallback = ignore_progress) -> Floats:
         """(N, units)."""
@@ -203,23 +172,20 @@ class MeanWordsEncoder:
     """The mean of a model's word vectors over the known words of a sentence."""
 
     name = "word vectors averaged"
+    fingerprint = ""
 
     def __init__(self, model: WordEncoder) -> None:
         """Concatenate the word vectors of all parts."""
-        self._vocabulary = model.vocabulary
-        self._back_off = model.back_off
+        self._model = model
         tables = [part.words * part.scales[:, None] for part in model.parts]
         self._words = np.concatenate(tables, axis=1).astype(np.float32)  # (V, units)
         self.units = int(self._words.shape[1])
-        reading = str(self._back_off)
-        self.fingerprint = _digest(self.name, reading, *self._vocabulary.words, self._words)
 
     def encode(self, texts: Sequence[str], progress: ProgressCallback = ignore_progress) -> Floats:
         """(N, units); zeros if no word is known."""
         vectors = np.zeros((len(texts), self.units), dtype=np.float32)
         for row, text in enumerate(texts):
-            ids = _word_ids(text, self._vocabulary, back_off=self._back_off)
-            known = [number for number in ids if number > UNKNOWN]
+            known = [number for number in self._model.word_ids(text) if number > UNKNOWN]
             if known:
                 vectors[row] = self._words[known].mean(axis=0)
         progress(Progress(stage="averaging words", done=len(texts), total=len(texts)))
@@ -230,40 +196,34 @@ class UntrainedEncoder:
     """A GRU with the initial weights of skip-thought training, to show what training adds."""
 
     name = "untrained"
+    fingerprint = ""
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        *,
-        word_units: int,
-        units: int,
-        longest: int = 40,
-        back_off: bool = False,
-        seed: int = 0,
-    ) -> None:
-        """Draw orthogonal recurrent weights, the others uniform in ±0.1; biases are 0."""
+    def __init__(self, model: WordEncoder, seed: int = 0) -> None:
+        """Draw orthogonal recurrent weights, the others uniform in ±0.1; biases are 0.
+
+        The vocabulary and the sizes are those of a trained model's first part.
+        """
         rng = np.random.default_rng(seed)
-        self.units = units
-        self._vocabulary = vocabulary
-        self._longest = longest
-        self._back_off = back_off
-        self._words = _uniform(rng, (len(vocabulary), word_units))
-        self._inputs = _uniform(rng, (word_units, 3 * units))  # reset, update, new
-        gates = [np.linalg.qr(rng.standard_normal((units, units)))[0] for _ in range(3)]
+        part = model.parts[0]
+        self._model, self.units = model, part.units
+        self._words, self._inputs = (  # the gates are reset, update and new
+            rng.uniform(-0.1, 0.1, shape).astype(np.float32)
+            for shape in (part.words.shape, (part.word_units, 3 * self.units))
+        )
+        gates = [np.linalg.qr(rng.standard_normal((self.units,) * 2))[0] for _ in range(3)]
         self._recurrent = np.concatenate(gates, axis=1).astype(np.float32)  # (units, 3 units)
-        sizes = (len(vocabulary), word_units, units, longest, back_off, seed)
-        self.fingerprint = _digest(self.name, *map(str, sizes), *vocabulary.words)
 
     def encode(self, texts: Sequence[str], progress: ProgressCallback = ignore_progress) -> Floats:
         """(N, units), unit vectors; zeros for a text without words."""
-        read = (_word_ids(text, self._vocabulary, back_off=self._back_off) for text in texts)
-        ids = [sentence[: self._longest] for sentence in read]
-        order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
+        ids = [self._model.word_ids(text) for text in texts]
         vectors = np.zeros((len(texts), self.units), dtype=np.float32)
-        for first in range(0, len(order), _BATCH):
-            rows = order[first : first + _BATCH]
-            vectors[rows] = self._last_states([ids[row] for row in rows])
-            progress(Progress(stage="untrained encoder", done=first + len(rows), total=len(ids)))
+        encode_in_batches(
+            lambda rows: self._last_states([ids[row] for row in rows]),
+            [len(sentence) for sentence in ids],
+            vectors,
+            _BATCH_SIZE,
+            progress,
+        )
         return unit_rows(vectors)
 
     def _last_states(self, ids: list[list[int]]) -> Floats:
@@ -271,25 +231,27 @@ class UntrainedEncoder:
         state = np.zeros((len(ids), self.units), dtype=np.float32)
         for step in range(len(ids[0])):
             still = sum(len(sentence) > step for sentence in ids)
-            words = self._words[[sentence[step] for sentence in ids[:still]]]
             before = state[:still]
-            inputs = words @ self._inputs
+            inputs = self._words[[sentence[step] for sentence in ids[:still]]] @ self._inputs
             recurrent = before @ self._recurrent
-            gates = 1 / (1 + np.exp(-(inputs + recurrent)[:, : 2 * self.units]))
+            gates = expit((inputs + recurrent)[:, : 2 * self.units])
             reset, update = np.split(gates, 2, axis=1)
             new = np.tanh(inputs[:, 2 * self.units :] + reset * recurrent[:, 2 * self.units :])
             state[:still] = (1 - update) * new + update * before
         return state
 
 
-def _measure(name: str, film: Film, book: Book, encoder: SentenceEncoder | None) -> Measure:
+def _similarity(name: str, film: Film, book: Book, encoder: SentenceEncoder | None) -> Floats:
     match name:
         case "tfidf":
-            return TfidfMeasure(number_tokens(film, book))
+            # All rows at once, which presets avoid: one plane of a long film is 130 MB, not nine.
+            found: Floats = np.empty((len(film.moments), len(book.sentences)), dtype=np.float32)
+            TfidfMeasure(number_tokens(film, book)).rows(0, len(found), found[None])
+            return found
         case "bm25":
-            return Bm25Measure(film, book)
+            return bm25_similarity(film, book)
         case "encoder" if encoder is not None:
-            return EncoderMeasure(film, book, encoder)
+            return encoder_similarity(film, book, encoder)
         case "encoder":
             raise ValueError("the baseline needs an encoder")
     raise ValueError(f"unknown baseline {name!r}; there are {', '.join(BASELINES)}")
@@ -323,35 +285,3 @@ def _links(sentences: NDArray[np.int64], similarity: NDArray[np.floating]) -> tu
         Link(moment=i, sentence=int(j), score=float(score), in_book=bool(score > 0))
         for i, (j, score) in enumerate(zip(sentences, scores, strict=True))
     )
-
-
-def _saturated(
-    bags: sparse.csr_array, idf: NDArray[np.float64], lengths: NDArray[np.float64]
-) -> sparse.csr_array:
-    """BM25's weight of each word in each text; `lengths` relative to the mean: (texts, words)."""
-    weighed = bags.copy()
-    damping = BM25_K1 * (1 - BM25_B + BM25_B * lengths)
-    counts = weighed.data
-    damped = counts + np.repeat(damping, np.diff(weighed.indptr))
-    weighed.data = idf[weighed.indices] * counts * (BM25_K1 + 1) / damped
-    return weighed
-
-
-def _word_ids(text: str, vocabulary: Vocabulary, *, back_off: bool) -> list[int]:
-    """Word ids; unknown words are read as the trained encoder reads them."""
-    tokens = training_tokens(text)
-    if back_off:
-        tokens = known_tokens(tokens, vocabulary)
-    return [vocabulary.ids.get(token, UNKNOWN) for token in tokens]
-
-
-def _uniform(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return rng.uniform(-0.1, 0.1, shape).astype(np.float32)
-
-
-def _digest(*values: str | NDArray[np.floating]) -> str:
-    digest = hashlib.sha256()
-    for value in values:
-        data = value.encode() if isinstance(value, str) else np.ascontiguousarray(value).tobytes()
-        digest.update(len(data).to_bytes(8, "little") + data)
-    return digest.hexdigest()

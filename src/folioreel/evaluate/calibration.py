@@ -46,10 +46,8 @@ class CalibrationBin:
     """Links of nearly the same score."""
 
     links: int
-    score: float
-    """Their mean score."""
-    right: float
-    """The share of right links."""
+    score: float  # their mean score
+    right: float  # the share of right links
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +55,10 @@ class Calibration:
     """How well the scores agree with the share of right links."""
 
     links: int
-    ece: float | None
-    """The expected calibration error, 0 … 1; None if nothing is linked."""
+    ece: float | None  # the expected calibration error, 0 … 1; None if nothing is linked
     by_chance: float | None
     """The error that these scores would have by chance if they were perfectly calibrated."""
-    bins: tuple[CalibrationBin, ...]
-    """By rising score."""
+    bins: tuple[CalibrationBin, ...]  # by rising score
 
 
 def calibrate(outcomes: Outcomes, bins: int = CALIBRATION_BINS) -> Calibration:
@@ -80,24 +76,34 @@ def calibrate(outcomes: Outcomes, bins: int = CALIBRATION_BINS) -> Calibration:
         )
         for k in np.unique(places)
     )
-    error = sum(b.links * abs(b.score - b.right) for b in found) / len(scores)
+    # If each link were right with exactly the probability that its score states, the error would
+    # not be 0: in a small bin the share of right links differs from the mean score by chance.
+    draws = np.random.default_rng(0).random((_DRAWS, len(scores))) < np.clip(scores, 0, 1)
     return Calibration(
         links=len(scores),
-        ece=round(error, 4),
-        by_chance=round(_error_by_chance(scores, places), 4),
+        ece=round(float(_gaps((scores - right)[None], places)[0] / len(scores)), 4),
+        by_chance=round(float(_gaps(draws - scores, places).mean() / len(scores)), 4),
         bins=found,
     )
 
 
-def _error_by_chance(scores: NDArray[np.float64], places: NDArray[np.int64]) -> float:
-    """The mean error if each link is right with exactly the probability that its score states.
+def weighted_errors(outcomes: Outcomes, weights: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The calibration error if line n counts `weights[r, n]` times, in unchanged bins: (R,)."""
+    kept = outcomes.stated
+    scores, counts = outcomes.scores[kept], weights[:, kept]
+    if not len(scores):
+        return np.full(len(weights), np.nan)
+    gaps = _gaps(counts * (scores - outcomes.near[kept]), equal_mass_bins(scores, CALIBRATION_BINS))
+    lines = counts.sum(axis=1)
+    return np.where(lines > 0, gaps / np.maximum(1, lines), np.nan)
 
-    It is not 0: in a small bin the share of right links differs from the mean score by chance.
+
+def _gaps(excess: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Σ over bins of links · |mean score - share right|, which is |the sum of score - right|.
+
+    `excess` is score - right, for each draw and link: (R, N); `places` are the bins: (N,).
     """
-    draws = np.random.default_rng(0).random((_DRAWS, len(scores))) < np.clip(scores, 0, 1)
-    surplus = draws - scores  # (draws, N)
-    bins = places == np.unique(places)[:, None]  # (bins, N)
-    return float(np.abs(surplus @ bins.T).sum(axis=1).mean() / len(scores))
+    return np.asarray(np.abs(excess @ (places[:, None] == np.unique(places))).sum(axis=1))
 
 
 def equal_mass_bins(scores: NDArray[np.float64], bins: int) -> NDArray[np.int64]:

@@ -16,34 +16,26 @@ that size in 93 to 98 % of cases; plain percentiles in 67 to 97 %, the basic boo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.evaluate.calibration import CALIBRATION_BINS, equal_mass_bins
-from folioreel.evaluate.metrics import UNLINKED, Outcomes
+from folioreel.evaluate.calibration import weighted_errors
+from folioreel.evaluate.metrics import Outcomes, weighted_scores
 
 RESAMPLES = 1000  # the ends of an interval then vary with the seed by some 2 % of its width
 FIGURES = ("recall", "near", "strict", "ap", "auroc", "ece")
 
-Figures = dict[str, NDArray[np.float64]]
-"""Each figure for each resample: (R,); NaN if it is undefined."""
+Figures = dict[str, NDArray[np.float64]]  # for each resample: (R,); NaN if it is undefined
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interval:
+class Interval(NamedTuple):
     """A figure, or a difference of two, with its 95 % interval."""
 
     value: float
     low: float
     high: float
-
-    def show(self, digits: int, *, signed: bool = False) -> str:
-        """`90.6 [88.3, 92.8]`."""
-        sign = "+" if signed else ""
-        value, low, high = (f"{x:{sign}.{digits}f}" for x in (self.value, self.low, self.high))
-        return f"{value} [{low}, {high}]"
 
 
 def figure_intervals(
@@ -54,16 +46,12 @@ def figure_intervals(
     found = {name: _interval(name, values[name], resampled[name]) for name in FIGURES}
     error = found["ece"]
     if error is not None:
-        found["ece"] = replace(error, low=max(0.0, error.low), high=min(1.0, error.high))
+        found["ece"] = error._replace(low=max(0.0, error.low), high=min(1.0, error.high))
     return found
 
 
 def difference_intervals(
-    first: Sequence[Outcomes],
-    second: Sequence[Outcomes],
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    first: Sequence[Outcomes], second: Sequence[Outcomes]
 ) -> dict[str, Interval | None]:
     """The second system's figures minus the first's, on the same judged pairs.
 
@@ -77,8 +65,8 @@ def difference_intervals(
     if not same:
         raise ValueError("the two systems must be judged on the same pairs, in the same order")
     # One seed for both: the k-th resample draws the same lines.
-    value_a, resampled_a = _mean_figures(first, resamples, seed)
-    value_b, resampled_b = _mean_figures(second, resamples, seed)
+    value_a, resampled_a = _mean_figures(first)
+    value_b, resampled_b = _mean_figures(second)
     return {
         name: _interval(name, value_b[name] - value_a[name], resampled_b[name] - resampled_a[name])
         for name in FIGURES
@@ -87,24 +75,11 @@ def difference_intervals(
 
 def weighted_figures(outcomes: Outcomes, weights: NDArray[np.int64]) -> Figures:
     """The figures if line n counts `weights[r, n]` times; `weights` is (R, N)."""
-    match = outcomes.verdicts == "match"
-    matches = weights[:, match].sum(axis=1)  # (R,)
-    figures = {
-        name: 100 * (weights[:, match] @ hits[match]) / np.maximum(1, matches)
-        for name, hits in (
-            ("recall", outcomes.recalled.astype(np.int64)),
-            ("near", outcomes.near.astype(np.int64)),
-            ("strict", outcomes.strict.astype(np.int64)),
-        )
-    }
-    figures["ap"] = _average_precisions(outcomes, weights, matches)
-    figures["auroc"] = _aurocs(outcomes, weights)
-    figures["ece"] = _calibration_errors(outcomes, weights)
-    return figures
+    return {**weighted_scores(outcomes, weights), "ece": weighted_errors(outcomes, weights)}
 
 
 def _mean_figures(
-    pairs: Sequence[Outcomes], resamples: int, seed: int
+    pairs: Sequence[Outcomes], resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[dict[str, float], Figures]:
     generator = np.random.default_rng(seed)
     values, resampled = [], []
@@ -136,56 +111,4 @@ def _interval(name: str, value: float, resampled: NDArray[np.float64]) -> Interv
         known = known - known.mean() + value
     low, high = np.percentile(known, (2.5, 97.5))
     digits = 3 if name in ("auroc", "ece") else 2
-    return Interval(
-        value=round(value, digits), low=round(float(low), digits), high=round(float(high), digits)
-    )
-
-
-def _average_precisions(
-    outcomes: Outcomes, weights: NDArray[np.int64], matches: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    ranked = np.flatnonzero(outcomes.ranked)
-    order = ranked[np.argsort(-outcomes.scores[ranked], kind="stable")]
-    linked = order[outcomes.scores[order] > UNLINKED]
-    right = outcomes.near[linked]
-    counts = weights[:, linked]  # (R, K), surest first
-    places = np.cumsum(counts, axis=1)
-    hits = np.cumsum(counts * right, axis=1)
-    # w copies of a right line after P places with H hits add the sum of (H + t) / (P + t) over
-    # t = 1 … w, which is w + (H - P) (h(P + w) - h(P)) with the harmonic numbers h.
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, places.max(initial=0) + 1))])
-    before = places - counts
-    gains = counts + (hits - counts - before) * (harmonic[places] - harmonic[before])
-    all_right = (weights[:, ranked] * outcomes.near[ranked]).sum(axis=1)
-    total = np.maximum(np.maximum(matches, 1), all_right)
-    return np.asarray(100 * (gains * right).sum(axis=1) / total)
-
-
-def _aurocs(outcomes: Outcomes, weights: NDArray[np.int64]) -> NDArray[np.float64]:
-    match, none = outcomes.verdicts == "match", outcomes.verdicts == "none"
-    if not match.any() or not none.any():
-        return np.full(len(weights), np.nan)
-    order = np.argsort(outcomes.scores)
-    _, firsts = np.unique(outcomes.scores[order], return_index=True)
-    # Equal scores together, rising: (R, groups).
-    positive = np.add.reduceat((weights * match)[:, order], firsts, axis=1)
-    negative = np.add.reduceat((weights * none)[:, order], firsts, axis=1)
-    below = np.cumsum(negative, axis=1) - negative
-    wins = (positive * (below + 0.5 * negative)).sum(axis=1)
-    pairs = positive.sum(axis=1) * negative.sum(axis=1)
-    return np.where(pairs > 0, wins / np.maximum(1, pairs), np.nan)
-
-
-def _calibration_errors(outcomes: Outcomes, weights: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The calibration error over the bins of the original sample."""
-    kept = outcomes.stated
-    scores = outcomes.scores[kept]
-    if not len(scores):
-        return np.full(len(weights), np.nan)
-    bins = equal_mass_bins(scores, CALIBRATION_BINS)
-    excess = scores - outcomes.near[kept]
-    by_bin = np.where(bins[:, None] == np.arange(CALIBRATION_BINS), excess[:, None], 0.0)
-    lines = weights[:, kept].sum(axis=1)
-    # A bin's count times its |mean score - share right| is |the sum of its excesses|.
-    gaps = np.abs(weights[:, kept] @ by_bin).sum(axis=1)
-    return np.where(lines > 0, gaps / np.maximum(1, lines), np.nan)
+    return Interval(*(round(float(x), digits) for x in (value, low, high)))

@@ -6,6 +6,8 @@ strict  the line's own moment is linked into the judged paragraph itself
 ap      average precision of the lines' own links, surest first; a link of a `none` is wrong; a
         `scene` counts as right if it is near, and is left out otherwise
 auroc   how well the score separates `match` from `none`
+
+Figures are computed from a weight for each judged line: 1, or how often a resample drew it.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ from folioreel.types import Alignment
 # Both tolerances are the paper's (section 5.1).
 NEAR_PARAGRAPHS = 3
 NEAR_SENTENCES = 5
+# How a match renders its passage: word for word, in other words, told in narration.
 HOWS = ("verbatim", "paraphrase", "reported")
-"""How a match renders its passage: word for word, in other words, told in narration."""
-UNLINKED = -1e9
-"""The score of a line without a link: below any real one, so that it ranks last."""
+UNLINKED = -1e9  # the score of a line without a link: below any real one, so that it ranks last
+
+Floats = NDArray[np.float64]
 
 _NOWHERE = 10**9  # paragraphs: further than any book is long
 
@@ -36,16 +39,13 @@ _NOWHERE = 10**9  # paragraphs: further than any book is long
 class Scores:
     """The figures of one pair, in percent except `auroc`."""
 
-    match: int
-    """Judged lines with a counterpart."""
-    none: int
-    """Judged lines that are not in the book."""
+    match: int  # judged lines with a counterpart
+    none: int  # judged lines that are not in the book
     recall: float
     near: float
     strict: float
     ap: float
-    auroc: float | None
-    """None if one of the two classes is empty."""
+    auroc: float | None  # None if one of the two classes is empty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,16 +62,12 @@ class MatchScores:
 class ShotScores:
     """The figures of judged silent shots; shares in percent, None if there are no such shots."""
 
-    match: int
-    """Judged shots that show something from the book."""
-    none: int
-    """Judged shots that are not in the book."""
+    match: int  # judged shots that show something from the book
+    none: int  # judged shots that are not in the book
     near: float | None
     strict: float | None
-    claimed: float | None
-    """The share of `match` shots whose link claims to be in the book."""
-    false_claims: int
-    """How many `none` shots claim it, too."""
+    claimed: float | None  # the share of `match` shots whose link claims to be in the book
+    false_claims: int  # how many `none` shots claim it, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +78,7 @@ class PlacedLink:
     end_s: float
     line: int | None
     score: float
-    in_book: bool = True
-    """Whether the aligner claims that the moment is in the book at all."""
+    in_book: bool = True  # whether the aligner claims that the moment is in the book at all
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,10 +88,8 @@ class Outcomes:
     verdicts: NDArray[np.str_]
     hows: NDArray[np.str_]
     kinds: NDArray[np.str_]
-    scores: NDArray[np.float64]
-    """The score of the line's own link, or UNLINKED."""
-    distances: NDArray[np.int64]
-    """Paragraphs between the line's own link and the truth."""
+    scores: NDArray[np.float64]  # the score of the line's own link, or UNLINKED
+    distances: NDArray[np.int64]  # paragraphs between the line's own link and the truth
     recalled: NDArray[np.bool_]
 
     @property
@@ -153,22 +146,17 @@ def score_shots(pair: Pair, links: Sequence[PlacedLink]) -> ShotScores | None:
     if not pair.shots:
         return None
     index = _LinkIndex(links)
-    own = [index.most_shared(*(shot.times_s or (0.0, 0.0))) for shot in pair.shots]
+    own = [index.find(*(shot.times_s or (0.0, 0.0))) for shot in pair.shots]
     distances = np.array([_distance(pair, *both) for both in zip(pair.shots, own, strict=True)])
     claimed = np.array([link is not None and link.in_book for link in own])
     match = np.array([shot.verdict == "match" for shot in pair.shots])
     none = np.array([shot.verdict == "none" for shot in pair.shots])
-    matches = int(match.sum())
-
-    def share(hits: NDArray[np.bool_]) -> float | None:
-        return _percent(hits[match].sum(), matches) if matches else None
-
     return ShotScores(
-        match=matches,
+        match=int(match.sum()),
         none=int(none.sum()),
-        near=share(distances <= NEAR_PARAGRAPHS),
-        strict=share(distances == 0),
-        claimed=share(claimed),
+        near=_percent(distances[match] <= NEAR_PARAGRAPHS),
+        strict=_percent(distances[match] == 0),
+        claimed=_percent(claimed[match]),
         false_claims=int(claimed[none].sum()),
     )
 
@@ -176,11 +164,11 @@ def score_shots(pair: Pair, links: Sequence[PlacedLink]) -> ShotScores | None:
 def judge_links(pair: Pair, links: Sequence[PlacedLink]) -> Outcomes:
     """How each judged line turned out; every figure of lines is a function of this."""
     index = _LinkIndex(links)
-    spoken = [index.most_shared(line.start_s, line.end_s) for line in pair.spoken]
+    spoken = [index.find(line.start_s, line.end_s) for line in pair.spoken]
     scores, distances, recalled = [], [], []
     for judgement in pair.judgements:
         times_s = judgement.times_s
-        own = index.at(*times_s) if times_s is not None else spoken[judgement.line]
+        own = index.find(*times_s, nearest=True) if times_s else spoken[judgement.line]
         low, high = judgement.line - NEAR_SENTENCES, judgement.line + NEAR_SENTENCES + 1
         around = [own, *spoken[max(0, low) : high]]
         # Books other than plain text have no lines: such a link cannot be judged.
@@ -207,42 +195,54 @@ def join_outcomes(outcomes: Sequence[Outcomes]) -> Outcomes:
 
 def score_outcomes(outcomes: Outcomes) -> Scores:
     """The figures of judged lines."""
-    match, none = outcomes.verdicts == "match", outcomes.verdicts == "none"
-    matches, ranked = int(match.sum()), outcomes.ranked
+    once = np.ones((1, len(outcomes.verdicts)), dtype=np.int64)
+    figures = {name: float(values[0]) for name, values in weighted_scores(outcomes, once).items()}
+    auroc = figures.pop("auroc")
     return Scores(
-        match=matches,
-        none=int(none.sum()),
-        recall=_percent(outcomes.recalled[match].sum(), matches),
-        near=_percent(outcomes.near[match].sum(), matches),
-        strict=_percent(outcomes.strict[match].sum(), matches),
-        ap=_average_precision(outcomes.scores[ranked], outcomes.near[ranked], matches),
-        auroc=_auroc(outcomes.scores[match], outcomes.scores[none]),
+        match=int((outcomes.verdicts == "match").sum()),
+        none=int((outcomes.verdicts == "none").sum()),
+        **{name: round(value, 2) for name, value in figures.items()},
+        auroc=None if np.isnan(auroc) else round(auroc, 3),
     )
 
 
-def score_matches(outcomes: Outcomes, chosen: NDArray[np.bool_]) -> MatchScores:
-    """Recall, near and strict of the matches among the chosen lines."""
-    kept = chosen & (outcomes.verdicts == "match")
-    count = int(kept.sum())
-    if not count:
-        return MatchScores(match=0, recall=None, near=None, strict=None)
-    return MatchScores(
-        match=count,
-        recall=_percent(outcomes.recalled[kept].sum(), count),
-        near=_percent(outcomes.near[kept].sum(), count),
-        strict=_percent(outcomes.strict[kept].sum(), count),
-    )
+def weighted_scores(outcomes: Outcomes, weights: NDArray[np.int64]) -> dict[str, Floats]:
+    """The figures of `Scores` if line n counts `weights[r, n]` times, unrounded: (R,) each.
+
+    `auroc` is NaN where one of its classes is empty.
+    """
+    match = outcomes.verdicts == "match"
+    matches = np.maximum(1, weights[:, match].sum(axis=1))  # (R,)
+    hits = {"recall": outcomes.recalled, "near": outcomes.near, "strict": outcomes.strict}
+    return {
+        **{
+            n: 100 * (weights[:, match] @ hit[match].astype(int)) / matches
+            for n, hit in hits.items()
+        },
+        "ap": _average_precisions(outcomes, weights, matches),
+        "auroc": _aurocs(outcomes, weights),
+    }
 
 
 def score_by_how(outcomes: Outcomes) -> dict[str, MatchScores]:
     """Separate figures for verbatim, paraphrased and reported matches."""
-    return {how: score_matches(outcomes, outcomes.hows == how) for how in HOWS}
+    return {how: _score_matches(outcomes, outcomes.hows == how) for how in HOWS}
 
 
 def score_by_kind(outcomes: Outcomes) -> dict[str, MatchScores]:
     """Separate figures for each kind of match that the judges marked: dialogue, visual, audio."""
     kinds = sorted(set(outcomes.kinds.tolist()))
-    return {kind: score_matches(outcomes, outcomes.kinds == kind) for kind in kinds}
+    return {kind: _score_matches(outcomes, outcomes.kinds == kind) for kind in kinds}
+
+
+def _score_matches(outcomes: Outcomes, chosen: NDArray[np.bool_]) -> MatchScores:
+    kept = chosen & (outcomes.verdicts == "match")
+    return MatchScores(
+        match=int(kept.sum()),
+        recall=_percent(outcomes.recalled[kept]),
+        near=_percent(outcomes.near[kept]),
+        strict=_percent(outcomes.strict[kept]),
+    )
 
 
 class _LinkIndex:
@@ -253,24 +253,18 @@ class _LinkIndex:
         self._starts = np.array([link.start_s for link in self._links], dtype=np.float64)
         self._ends = np.array([link.end_s for link in self._links], dtype=np.float64)
 
-    def most_shared(self, start_s: float, end_s: float) -> PlacedLink | None:
-        """The link that overlaps a span of time most, the first of equals; None if none does."""
-        before = int(np.searchsorted(self._starts, end_s))
-        starts, ends = self._starts[:before], self._ends[:before]
-        shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)
-        best, longest = None, 0.0
-        for k in np.flatnonzero(shared > 0):
-            # Times are given to the millisecond; a smaller difference is rounding, not overlap.
-            if shared[k] > longest + 1e-6:
-                best, longest = self._links[k], float(shared[k])
-        return best
+    def find(self, start_s: float, end_s: float, *, nearest: bool = False) -> PlacedLink | None:
+        """The link that overlaps a span of time most, the first of equals.
 
-    def at(self, start_s: float, end_s: float) -> PlacedLink | None:
-        """The link for an annotated time: the one that overlaps it most, else the nearest."""
+        If none does, the nearest link or None.
+        """
         if not self._links:
             return None
+        # A negative overlap is a distance.
         shared = np.minimum(end_s, self._ends) - np.maximum(start_s, self._starts)
-        return self._links[int(np.argmax(shared))]  # a negative overlap is a distance
+        # Times are given to the millisecond; a smaller difference is rounding, not overlap.
+        best = int(np.argmax(shared > shared.max() - 1e-6))
+        return self._links[best] if nearest or shared[best] > 1e-6 else None
 
 
 def _distance(pair: Pair, judgement: Judgement, link: PlacedLink | None) -> int:
@@ -289,31 +283,41 @@ def _distance(pair: Pair, judgement: Judgement, link: PlacedLink | None) -> int:
     )
 
 
-def _percent(part: int, whole: int) -> float:
-    return round(100 * int(part) / max(1, whole), 2)
+def _percent(hits: NDArray[np.bool_]) -> float | None:
+    return round(100 * int(hits.sum()) / len(hits), 2) if len(hits) else None
 
 
-def _average_precision(
-    scores: NDArray[np.float64], right: NDArray[np.bool_], matches: int
-) -> float:
+def _average_precisions(
+    outcomes: Outcomes, weights: NDArray[np.int64], matches: NDArray[np.int64]
+) -> Floats:
+    ranked = np.flatnonzero(outcomes.ranked)
+    order = ranked[np.argsort(-outcomes.scores[ranked], kind="stable")]
+    linked = order[outcomes.scores[order] > UNLINKED]
+    right = outcomes.near[linked]
+    counts = weights[:, linked]  # (R, K), surest first
+    places = np.cumsum(counts, axis=1)
+    hits = np.cumsum(counts * right, axis=1)
+    # w copies of a right line after P places with H hits add the sum of (H + t) / (P + t) over
+    # t = 1 … w, which is w + (H - P) (h(P + w) - h(P)) with the harmonic numbers h.
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, places.max(initial=0) + 1))])
+    before = places - counts
+    gains = counts + (hits - counts - before) * (harmonic[places] - harmonic[before])
     # Scenes that are near count as right, too, so there may be more right links than matches.
-    total = max(matches or 1, int(right.sum()))
-    hits, summed = 0, 0.0
-    for place, k in enumerate(np.argsort(-scores, kind="stable"), 1):
-        if scores[k] <= UNLINKED:
-            break
-        if right[k]:
-            hits += 1
-            summed += hits / place
-    return round(100 * summed / total, 2)
+    all_right = (weights[:, ranked] * outcomes.near[ranked]).sum(axis=1)
+    return np.asarray(100 * (gains * right).sum(axis=1) / np.maximum(matches, all_right))
 
 
-def _auroc(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> float | None:
-    if not len(positive) or not len(negative):
-        return None
+def _aurocs(outcomes: Outcomes, weights: NDArray[np.int64]) -> Floats:
+    match, none = outcomes.verdicts == "match", outcomes.verdicts == "none"
+    if not match.any() or not none.any():
+        return np.full(len(weights), np.nan)
+    order = np.argsort(outcomes.scores)
+    _, firsts = np.unique(outcomes.scores[order], return_index=True)
     # The share of (match, none) pairs in which the match has the higher score; ties count half.
-    ordered = np.sort(negative)
-    below = np.searchsorted(ordered, positive, side="left")
-    up_to = np.searchsorted(ordered, positive, side="right")
-    wins = float((below + 0.5 * (up_to - below)).sum())
-    return round(wins / (len(positive) * len(negative)), 3)
+    # Equal scores together, rising: (R, groups).
+    positive = np.add.reduceat((weights * match)[:, order], firsts, axis=1)
+    negative = np.add.reduceat((weights * none)[:, order], firsts, axis=1)
+    below = np.cumsum(negative, axis=1) - negative
+    wins = (positive * (below + 0.5 * negative)).sum(axis=1)
+    pairs = positive.sum(axis=1) * negative.sum(axis=1)
+    return np.where(pairs > 0, wins / np.maximum(1, pairs), np.nan)

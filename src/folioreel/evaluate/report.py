@@ -28,44 +28,19 @@ from typing import Any
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner, align
 from folioreel.config import AlignConfig
-from folioreel.evaluate.baselines import BASELINES, baseline_alignment
-from folioreel.evaluate.calibration import (
-    Calibration,
-    CalibrationBin,
-    calibrate,
-    precision_at,
-    write_precision_coverage,
-    write_reliability,
-)
-from folioreel.evaluate.dataset import (
-    FILM_JSON,
-    Pair,
-    find_pairs,
-    load_pair,
-    load_pair_film,
-    read_film_json,
-)
-from folioreel.evaluate.intervals import Interval, difference_intervals, figure_intervals
-from folioreel.evaluate.metrics import (
-    Outcomes,
-    ShotScores,
-    join_outcomes,
-    judge_links,
-    placed_links,
-    score_by_how,
-    score_by_kind,
-    score_outcomes,
-    score_shots,
-)
+from folioreel.evaluate import calibration, dataset, metrics
+from folioreel.evaluate.baselines import BASELINES, baseline_links
+from folioreel.evaluate.dataset import Pair
+from folioreel.evaluate.intervals import difference_intervals, figure_intervals
+from folioreel.evaluate.metrics import Outcomes, ShotScores
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Alignment
 
+# What the printed table shows.
 COLUMNS = ("pair", "match", "none", "recall", "near", "strict", "ap", "auroc", "ece", "watched")
-"""What the printed table shows."""
-
 MEAN = "mean"
 _FIGURES = COLUMNS[3:-1]
 _COUNTS = ("match", "none", "false_claims")
@@ -74,10 +49,8 @@ _FRACTIONS = ("auroc", "ece", "ece_by_chance", "pooled_ece", "pooled_by_chance")
 _CURVE = tuple(range(5, 101, 5))
 
 Row = dict[str, Any]
-Groups = Mapping[str, Sequence[str]]
-"""The name of a group of pairs → the names of the pairs."""
-System = Callable[[Pair, ProgressCallback], Alignment]
-"""Whatever aligns the film of a judged pair with its book."""
+Groups = Mapping[str, Sequence[str]]  # the name of a group of pairs → the names of the pairs
+System = Callable[[Pair, ProgressCallback], Alignment]  # aligns the film of a pair with its book
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,8 +59,7 @@ class PairResult:
 
     pair: str
     outcomes: Outcomes
-    shots: ShotScores | None
-    """None if nobody judged the pair's silent shots, or the film was not cut into shots."""
+    shots: ShotScores | None  # None if nobody judged silent shots, or the film has no shots
     watched: str
     signature: dict[str, Any]
 
@@ -105,7 +77,7 @@ def align_pair(
     return align(
         pair.book,
         # The judged moments themselves: shots found anew in the video might differ from them.
-        read_film_json(pair.film) if pair.film_name == FILM_JSON else pair.film,
+        dataset.read_film_json(pair.film) if pair.film.suffix == ".json" else pair.film,
         preset=preset,
         encoder=encoder,
         subtitles=pair.subtitles,
@@ -116,11 +88,7 @@ def align_pair(
 
 
 def make_system(
-    name: str = "default",
-    encoder: str | None = None,
-    *,
-    shots: bool = True,
-    pictures: bool = True,
+    name: str, encoder: str | None = None, *, shots: bool = True, pictures: bool = True
 ) -> System:
     """A preset or a baseline by name, with the options of `folioreel.align`.
 
@@ -138,8 +106,9 @@ def make_system(
 
     def align_baseline(pair: Pair, progress: ProgressCallback) -> Alignment:
         # A baseline links silent shots, too, but has no use for what they show.
-        film = load_pair_film(pair, progress, shots=shots)
-        return baseline_alignment(name, film, load_book(pair.book), loaded)
+        film, book = dataset.load_pair_film(pair, progress, shots=shots), load_book(pair.book)
+        links = baseline_links(name, film, book, loaded)
+        return Alignment(book=book, film=film, links=links, signature={"baseline": name})
 
     return align_baseline
 
@@ -148,42 +117,31 @@ def evaluate_system(
     folder: Path, system: System, progress: ProgressCallback = ignore_progress
 ) -> list[PairResult]:
     """Align every judged pair of a dataset, and judge the links."""
-    folders = find_pairs(folder)
+    folders = dataset.find_pairs(folder)
     results = []
     for done, path in enumerate(folders):
         progress(Progress(stage="evaluating", done=done, total=len(folders)))
-        pair = load_pair(path)
+        pair = dataset.load_pair(path)
         results.append(judge_alignment(pair, system(pair, progress)))
     return results
 
 
 def judge_alignment(pair: Pair, alignment: Alignment) -> PairResult:
     """Judge the links of one pair's alignment."""
-    links, film = placed_links(alignment), alignment.film
-    watched = "yes" if film.features is not None else "shots only" if film.shots else "no"
+    links, film = metrics.placed_links(alignment), alignment.film
     return PairResult(
         pair=pair.name,
-        outcomes=judge_links(pair, links),
+        outcomes=metrics.judge_links(pair, links),
         # Without shots there are no silent moments, and every judged shot would count as missed.
-        shots=score_shots(pair, links) if film.shots else None,
-        watched=watched,
+        shots=metrics.score_shots(pair, links) if film.shots else None,
+        watched="yes" if film.features is not None else "shots only" if film.shots else "no",
         signature=alignment.signature,
     )
 
 
 def make_rows(results: Sequence[PairResult], groups: Groups | None = None) -> list[Row]:
     """A row for each pair; with several pairs also one for each group's mean and the mean."""
-    rows = [
-        {
-            "pair": result.pair,
-            **_figures(result.outcomes),
-            "watched": result.watched,
-            "shots": None if result.shots is None else asdict(result.shots),
-            **_details(result.outcomes, [result.outcomes]),
-            "signature": result.signature,
-        }
-        for result in results
-    ]
+    rows = [_pair_row(result) for result in results]
     for name, members in _members(results, groups).items():
         chosen = [row for row in rows if row["pair"] in members]
         outcomes = [result.outcomes for result in results if result.pair in members]
@@ -196,15 +154,14 @@ def compare_results(
 ) -> list[Row]:
     """What a system gains over another on the same pairs, with paired 95 % intervals."""
     found = []
-    for name, members in (
-        _members(results, groups) or {results[0].pair: [results[0].pair]}
-    ).items():
+    alone = {results[0].pair: [results[0].pair]}
+    for name, members in (_members(results, groups) or alone).items():
         ours, theirs = (
             [result.outcomes for result in side if result.pair in members]
             for side in (results, others)
         )
         gains = difference_intervals(theirs, ours)  # the second minus the first
-        found.append({"gain": name, **{figure: _plain(gains[figure]) for figure in _FIGURES}})
+        found.append({"gain": name, **{f: gain and list(gain) for f, gain in gains.items()}})
     return found
 
 
@@ -232,12 +189,8 @@ def shot_rows(rows: Sequence[Row]) -> list[Row]:
 def gain_rows(gains: Sequence[Row]) -> list[Row]:
     """The result of `compare_results`, for printing."""
     return [
-        {
-            name: value
-            if isinstance(value, str)
-            else _with_interval(name, value and value[0], value and value[1:], signed=True)
-            for name, value in row.items()
-        }
+        {"gain": row["gain"]}
+        | {f: row[f] and _with_interval(f, row[f][0], row[f][1:], "+") for f in _FIGURES}
         for row in gains
     ]
 
@@ -248,29 +201,28 @@ def write_report(rows: Sequence[Row], folder: Path) -> list[Path]:
     `report.json` is written last: if it exists, the report is complete.
     """
     make_folder(folder)
+    names = {row["pair"]: "all pairs" if row["pair"] == MEAN else row["pair"] for row in rows}
     last = rows[-1]
-    what = "all pairs" if last["pair"] == MEAN else last["pair"]
+    title = names[last["pair"]]
     files = [
         folder / name
         for name in ("report.csv", "report.md", "reliability.png", "coverage.png", "report.json")
     ]
     write_text(files[0], _csv(rows))
     write_text(files[1], _markdown(rows))
-    write_reliability(_calibration(last["calibration"]), files[2], f"Reliability: {what}")
+    bins = tuple(calibration.CalibrationBin(**one) for one in last["calibration"]["bins"])
+    found = calibration.Calibration(**{**last["calibration"], "bins": bins})
+    calibration.write_reliability(found, files[2], f"Reliability: {title}")
     curves = {
-        "all pairs" if row["pair"] == MEAN else row["pair"]: {
-            int(coverage): precision for coverage, precision in row["coverage_curve"].items()
-        }
+        names[row["pair"]]: {int(c): share for c, share in row["coverage_curve"].items()}
         for row in rows
     }
-    write_precision_coverage(curves, files[3], f"Precision and coverage: {what}", bold=what)
-    whole = {
-        "format": "folioreel-report",
-        "version": 1,
-        "package_version": __version__,
-        "rows": list(rows),
-    }
-    write_text(files[4], json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    calibration.write_precision_coverage(
+        curves, files[3], f"Precision and coverage: {title}", bold=title
+    )
+    head = {"format": "folioreel-report", "version": 1, "package_version": __version__}
+    whole = json.dumps({**head, "rows": list(rows)}, ensure_ascii=False, indent=1)
+    write_text(files[4], whole + "\n")
     return files
 
 
@@ -281,32 +233,39 @@ def _members(results: Sequence[PairResult], groups: Groups | None) -> dict[str, 
     return {**(groups or {}), MEAN: [result.pair for result in results]}
 
 
-def _figures(outcomes: Outcomes) -> Row:
-    error = calibrate(outcomes).ece
+def _pair_row(result: PairResult) -> Row:
+    details = _details(result.outcomes, [result.outcomes])
+    error = details["calibration"]["ece"]
     return {
-        **asdict(score_outcomes(outcomes)),
-        "ece": None if error is None else round(error, 3),
+        "pair": result.pair,
+        **asdict(metrics.score_outcomes(result.outcomes)),
+        "ece": error and round(error, 3),
+        "watched": result.watched,
+        "shots": result.shots and asdict(result.shots),
+        **details,
+        "signature": result.signature,
     }
 
 
 def _details(outcomes: Outcomes, pairs: Sequence[Outcomes]) -> Row:
     """The nested part of a row, as JSON would read it back: lists, and strings for keys."""
-    calibration = asdict(calibrate(outcomes))
+    calibrated = asdict(calibration.calibrate(outcomes))
+    precision_at = calibration.precision_at
     return {
-        "how": {how: asdict(scores) for how, scores in score_by_how(outcomes).items()},
-        "kind": {kind: asdict(scores) for kind, scores in score_by_kind(outcomes).items()},
-        "calibration": {**calibration, "bins": list(calibration["bins"])},
+        "how": {name: asdict(part) for name, part in metrics.score_by_how(outcomes).items()},
+        "kind": {name: asdict(part) for name, part in metrics.score_by_kind(outcomes).items()},
+        "calibration": {**calibrated, "bins": list(calibrated["bins"])},
         "precision_at": {str(c): p for c, p in precision_at(outcomes).items()},
         "coverage_curve": {str(c): p for c, p in precision_at(outcomes, _CURVE).items()},
         "intervals": {
-            name: None if interval is None else [interval.low, interval.high]
+            name: interval and [interval.low, interval.high]
             for name, interval in figure_intervals(pairs).items()
         },
     }
 
 
 def _mean_row(name: str, rows: Sequence[Row], outcomes: Sequence[Outcomes]) -> Row:
-    pooled = join_outcomes(outcomes)
+    pooled = metrics.join_outcomes(outcomes)
     details = _details(pooled, outcomes)
     pooled_error = figure_intervals([pooled])["ece"]
     # With a hundred lines per pair the mean ece is mostly noise, which pooling averages out.
@@ -340,11 +299,6 @@ def _mean(rows: Sequence[Row]) -> Row:
     return mean
 
 
-def _calibration(nested: Row) -> Calibration:
-    bins = tuple(CalibrationBin(**one) for one in nested["bins"])
-    return Calibration(**{**nested, "bins": bins})
-
-
 def _csv(rows: Sequence[Row]) -> str:
     """The table, with two columns for each figure's interval."""
     ends = [f"{figure}_{end}" for figure in _FIGURES for end in ("low", "high")]
@@ -374,16 +328,11 @@ def _markdown(rows: Sequence[Row]) -> str:
 
 
 def _with_interval(
-    name: str, value: float | None, ends: Sequence[float] | None, *, signed: bool = False
+    name: str, value: float | None, ends: Sequence[float] | None, sign: str = ""
 ) -> str | None:
-    """A figure as tables show it; None if it is undefined."""
-    digits = 3 if name in _FRACTIONS else 1
+    """A figure as tables show it, such as `90.6 [88.3, 92.8]`; None if it is undefined."""
     if value is None:
         return None
-    if ends is None:
-        return f"{value:.{digits}f}"
-    return Interval(value=value, low=ends[0], high=ends[1]).show(digits, signed=signed)
-
-
-def _plain(interval: Interval | None) -> list[float] | None:
-    return None if interval is None else [interval.value, interval.low, interval.high]
+    digits = 3 if name in _FRACTIONS else 1
+    shown, *interval = (f"{number:{sign}.{digits}f}" for number in (value, *(ends or ())))
+    return f"{shown} [{', '.join(interval)}]" if interval else shown

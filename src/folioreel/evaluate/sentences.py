@@ -14,9 +14,10 @@ import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,21 +37,17 @@ FILES = {
     "trial": "SICK_trial.txt",
     "test": "SICK_test_annotated.txt",
 }
-CLASSES = 5
-"""The softmax is over the whole scores 1 to 5."""
-
-ENCODERS = ("uni-skip", "bi-skip", "skip-thought", "student")
-"""The encoders that come with the package."""
+CLASSES = 5  # the softmax is over the whole scores 1 to 5
+ENCODERS = ("uni-skip", "bi-skip", "skip-thought", "student")  # those that come with the package
 BASELINES = (TfidfEncoder.name, MeanWordsEncoder.name, UntrainedEncoder.name)
 
+# Pearson, Spearman and mean squared error in the skip-thoughts paper (Kiros et al. 2015).
 _PUBLISHED = {
     "uni-skip (published)": (0.8477, 0.7780, 0.2872),
     "bi-skip (published)": (0.8405, 0.7696, 0.2995),
     "combine-skip (published)": (0.8584, 0.7916, 0.2687),
 }
-"""Pearson, Spearman and mean squared error in the skip-thoughts paper (Kiros et al. 2015)."""
-_MODEL = "skip-thought"
-"""The model whose words and sizes the baselines share."""
+_MODEL = "skip-thought"  # the model whose words and sizes the baselines share
 
 Floats = NDArray[np.float32]
 
@@ -63,27 +60,20 @@ class SentencePairs:
 
     first: tuple[str, ...]
     second: tuple[str, ...]
-    scores: NDArray[np.float64]
-    """From 1 (unrelated) to 5 (equivalent): (N,)."""
+    scores: NDArray[np.float64]  # from 1 (unrelated) to 5 (equivalent): (N,)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sick:
+class Sick(NamedTuple):
     """The three splits of the dataset."""
 
     train: SentencePairs
     trial: SentencePairs
     test: SentencePairs
 
-    @property
-    def parts(self) -> tuple[SentencePairs, SentencePairs, SentencePairs]:
-        """Train, trial and test."""
-        return self.train, self.trial, self.test
-
     def sentences(self) -> list[str]:
         """Each sentence once, in order of appearance."""
-        every = (side for part in self.parts for side in (part.first, part.second))
-        return list(dict.fromkeys(text for side in every for text in side))
+        sides = (side for part in self for side in (part.first, part.second))
+        return list(dict.fromkeys(chain.from_iterable(sides)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,31 +82,18 @@ class FitConfig:
 
     batch_size: int = 64
     max_epochs: int = 1000
-    check_every: int = 10
-    """Epochs between two checks on the trial set."""
-    patience: int = 5
-    """Checks without a rise after which training stops."""
+    check_every: int = 10  # epochs between two checks on the trial set
+    patience: int = 5  # checks without a rise after which training stops
     learning_rate: float = 1e-3
     seed: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Agreement:
-    """How well predicted scores agree with human ones."""
-
-    pearson: float
-    spearman: float
-    mse: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RelatednessModel:
     """A softmax over the five scores."""
 
-    weights: Floats
-    """(features, 5)."""
-    bias: Floats
-    """(5,)."""
+    weights: Floats  # (features, 5)
+    bias: Floats  # (5,)
 
     def predict(self, features: Floats) -> NDArray[np.float64]:
         """The expected score of each pair: (N,)."""
@@ -141,7 +118,6 @@ def evaluate_sentences(
     Raises:
         InputError: The dataset cannot be read.
         ConfigError: There is no such encoder, or a package that it needs is missing.
-        ModelFolderError: The folder of an encoder is missing or damaged.
     """
     data = load_sick(sick)
     names = (*ENCODERS, PRETRAINED, *BASELINES) if encoders is None else tuple(encoders)
@@ -149,17 +125,11 @@ def evaluate_sentences(
     for number, (name, encoder) in enumerate(_open_all(names, data, lenient=encoders is None), 1):
         rows.append({"encoder": name, **judge_encoder(encoder, data, progress)})
         progress(Progress(stage="judging encoders", done=number, total=len(names)))
+    # The columns that were not published are None.
+    columns = ("pearson", "spearman", "mse", "trial_pearson", "cosine_pearson", "sentences_per_s")
     return rows + [
-        {
-            "encoder": name,
-            "pearson": pearson,
-            "spearman": spearman,
-            "mse": mse,
-            "trial_pearson": None,
-            "cosine_pearson": None,
-            "sentences_per_s": None,
-        }
-        for name, (pearson, spearman, mse) in _PUBLISHED.items()
+        {"encoder": name, **dict(zip_longest(columns, figures))}
+        for name, figures in _PUBLISHED.items()
     ]
 
 
@@ -172,15 +142,17 @@ def judge_encoder(
     vectors = encoder.encode(texts, progress)
     seconds = time.perf_counter() - begin
     places = {text: row for row, text in enumerate(texts)}
-    train, trial, test = (_both_sides(part, vectors, places) for part in data.parts)
+    train, trial, test = (
+        [vectors[[places[text] for text in side]] for side in (part.first, part.second)]
+        for part in data
+    )  # the vectors of the first and of the second sentences: (N, units) each
     trial_features = pair_features(*trial)
     model = fit_relatedness(
         pair_features(*train), data.train.scores, trial_features, data.trial.scores
     )
-    found = agreement(model.predict(pair_features(*test)), data.test.scores)
     first, second = (unit_rows(side).astype(np.float64) for side in test)
     return {
-        **asdict(found),
+        **agreement(model.predict(pair_features(*test)), data.test.scores),
         # What to choose an encoder by: the test pairs are for the final figures.
         "trial_pearson": pearson_correlation(model.predict(trial_features), data.trial.scores),
         "cosine_pearson": pearson_correlation(np.sum(first * second, axis=1), data.test.scores),
@@ -238,13 +210,13 @@ def fit_relatedness(
     return best
 
 
-def agreement(predicted: NDArray[np.float64], scores: NDArray[np.float64]) -> Agreement:
-    """Pearson's r, Spearman's ρ and the mean squared error."""
-    return Agreement(
-        pearson=pearson_correlation(predicted, scores),
-        spearman=pearson_correlation(rankdata(predicted), rankdata(scores)),
-        mse=float(np.mean((predicted - scores) ** 2)),
-    )
+def agreement(predicted: NDArray[np.float64], scores: NDArray[np.float64]) -> dict[str, float]:
+    """How well predicted scores agree with human ones."""
+    return {
+        "pearson": pearson_correlation(predicted, scores),
+        "spearman": pearson_correlation(rankdata(predicted), rankdata(scores)),
+        "mse": float(np.mean((predicted - scores) ** 2)),
+    }
 
 
 def pearson_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
@@ -252,14 +224,6 @@ def pearson_correlation(first: NDArray[np.float64], second: NDArray[np.float64])
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
     return float(pearsonr(first, second).statistic)
-
-
-def _both_sides(
-    part: SentencePairs, vectors: NDArray[np.float32], places: dict[str, int]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The vectors of the first and of the second sentences of pairs: (N, units) each."""
-    first = vectors[[places[text] for text in part.first]]
-    return first, vectors[[places[text] for text in part.second]]
 
 
 def _open_all(
@@ -283,16 +247,7 @@ def _open(name: str, data: Sick) -> SentenceEncoder:
         # Fitted on the training split alone, so that it has seen no more than the others.
         return TfidfEncoder((*data.train.first, *data.train.second))
     model = WordEncoder.load(_MODEL)
-    if name == MeanWordsEncoder.name:
-        return MeanWordsEncoder(model)
-    part = model.parts[0]
-    return UntrainedEncoder(
-        model.vocabulary,
-        word_units=part.word_units,
-        units=part.units,
-        longest=model.longest,
-        back_off=model.back_off,
-    )
+    return MeanWordsEncoder(model) if name == MeanWordsEncoder.name else UntrainedEncoder(model)
 
 
 def _fitting(features: Floats, shares: Floats, config: FitConfig) -> Iterator[RelatednessModel]:
