@@ -88,7 +88,7 @@ def align_pair(
 
 
 def make_system(
-    name: str, encoder: str | None = None, *, shots: bool = True, pictures: bool = True
+    name: str = "default", encoder: str | None = None, *, shots: bool = True, pictures: bool = True
 ) -> System:
     """A preset or a baseline by name, with the options of `folioreel.align`.
 
