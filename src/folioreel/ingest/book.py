@@ -18,6 +18,7 @@ from folioreel.types import Book, Chapter, Paragraph, Sentence
 
 Reader = Callable[[SourceFile], Manuscript]
 
+# Format → its reader, as module.function in `books`; imported when needed.
 READERS = {
     "plain text": "plain_text.read_plain_text",
     "markdown": "markdown.read_markdown",
@@ -26,7 +27,6 @@ READERS = {
     "fb2": "fb2.read_fb2",
     "pdf": "pdf.read_pdf",
 }
-"""Format → its reader, as module.function in `books`; imported when needed."""
 
 _SUFFIXES = {
     ".txt": "plain text",
@@ -42,8 +42,7 @@ _SUFFIXES = {
     ".pdf": "pdf",
 }
 
-_BLANKS = b"\xef\xbb\xbf \r\n\t"
-"""What may stand before the first character: a byte-order mark and blanks."""
+_BLANKS = b"\xef\xbb\xbf \r\n\t"  # may stand before the first character
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
 
 
@@ -59,14 +58,9 @@ def load_book(path: Path | str) -> Book:
 
 
 def skim_book(path: Path | str) -> str:
-    """All the text of a book in one piece, matter included: fast, for its words alone.
-
-    Raises:
-        InputError: As `load_book` does.
-    """
+    """All the text of a book in one piece, matter included: fast, for its words alone."""
     file = open_book(path)
-    kind = detect_format(file)
-    if kind == "plain text":
+    if (kind := detect_format(file)) == "plain text":
         text = file.text
     else:
         text = "\n".join(block.text for block in _find_reader(kind)(file).blocks)

@@ -11,7 +11,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,26 +22,14 @@ from charset_normalizer import from_bytes
 
 from folioreel.errors import InputError
 
+# Enough to recognise any format; a video given by mistake is refused before it is read whole.
 _HEAD_BYTES = 65536
-"""Enough to recognise any format; a video given by mistake is refused before it is read whole."""
+# Most bytes that are unpacked, against ZIP bombs: the longest novels need 10 MB of markup.
 _LARGEST_MEMBER = 64 * 2**20
 _LARGEST_TOTAL = 512 * 2**20
-"""Most bytes that are unpacked, against ZIP bombs: the longest novels need 10 MB of markup."""
-_BROKEN_ZIP = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    ValueError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    IndexError,
-    KeyError,
-)
-"""What `zipfile` and its decompressors raise on damaged archives."""
+# What `zipfile` and its decompressors raise on damaged archives.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError)
+_BROKEN_ZIP = (*_DAMAGE, OSError, ValueError, ArithmeticError, LookupError, RuntimeError)
 
 _BOMS = (
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -50,45 +38,60 @@ _BOMS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+# Languages in Latin script that Windows-1252 cannot write, as charset-normalizer names them.
 _NOT_WESTERN = frozenset(
     "Polish Czech Slovak Hungarian Romanian Croatian Slovene Turkish Lithuanian Latvian "
     "Estonian Vietnamese".split()
 )
-"""Languages in Latin script that Windows-1252 cannot write, as charset-normalizer names them."""
 
-_MAGIC = (
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"\x89PNG", "a PNG picture"),
-    (b"GIF8", "a GIF picture"),
-    (b"%PDF", "a PDF document"),
-    (b"Rar!", "a RAR archive (unpack it first)"),
-    (b"7z\xbc\xaf", "a 7-Zip archive (unpack it first)"),
-    (b"\x1f\x8b", "a gzip archive (unpack it first)"),
-    (b"ID3", "an MP3 recording"),
-    (b"fLaC", "a FLAC recording"),
-    (b"{\\rtf", "an RTF document"),
-    (b"\xd0\xcf\x11\xe0", "an old Microsoft Office document"),
-    (b"MZ", "a Windows program"),
-    (b"\x7fELF", "a program"),
-    (b"SQLite format 3", "a database"),
-    (b"TPZ", "a Kindle book (Topaz)"),
-    (b"ITSF", "a Windows help file (CHM)"),
-    (b"AT&TFORM", "a DjVu scan"),
+# How files begin, and what to call them in a message; what says more comes first.
+_Signatures = tuple[tuple[bytes, str], ...]
+_VIDEOS: _Signatures = (
+    (rb".{4}ftyp", "an MP4 video"),
+    (rb".{4}moov", "a QuickTime video"),
+    (rb"\x1aE\xdf\xa3", "a Matroska video"),
+    (rb".{8}AVI ", "an AVI video"),
+    (rb"FLV\x01", "a Flash video"),
+    (rb"0&\xb2u\x8ef\xcf\x11", "a Windows Media video"),
+    (rb"\x00\x00\x01\xba", "an MPEG video"),
+    (rb"OggS", "an Ogg file"),
 )
-_VIDEO_MAGIC = (
-    (4, b"ftyp", "an MP4 video"),
-    (4, b"moov", "a QuickTime video"),
-    (0, b"\x1aE\xdf\xa3", "a Matroska video"),
-    (8, b"AVI ", "an AVI video"),
-    (0, b"FLV\x01", "a Flash video"),
-    (0, b"0&\xb2u\x8ef\xcf\x11", "a Windows Media video"),
-    (0, b"\x00\x00\x01\xba", "an MPEG video"),
-    (0, b"OggS", "an Ogg file"),
+_KNOWN: _Signatures = (
+    *_VIDEOS,
+    (rb"PK\x03\x04.{0,176}application/epub\+zip", "an EPUB book"),
+    (rb"PK\x03\x04.{0,4087}word/", "a Word document"),
+    (rb"PK\x03\x04", "a ZIP archive (unpack it first)"),
+    (rb".{60}BOOKMOBI", "a Kindle book (MOBI or AZW)"),
+    (rb"RIFF.{4}WEBP", "a WebP picture"),
+    (rb"RIFF.{4}WAVE", "a WAV recording"),
+    (rb"RIFF", "a RIFF file"),
+    (rb"\xff\xd8\xff", "a JPEG picture"),
+    (rb"\x89PNG", "a PNG picture"),
+    (rb"GIF8", "a GIF picture"),
+    (rb"%PDF", "a PDF document"),
+    (rb"Rar!", "a RAR archive (unpack it first)"),
+    (rb"7z\xbc\xaf", "a 7-Zip archive (unpack it first)"),
+    (rb"\x1f\x8b", "a gzip archive (unpack it first)"),
+    (rb"ID3", "an MP3 recording"),
+    (rb"fLaC", "a FLAC recording"),
+    (rb"\{\\rtf", "an RTF document"),
+    (rb"\xd0\xcf\x11\xe0", "an old Microsoft Office document"),
+    (rb"MZ", "a Windows program"),
+    (rb"\x7fELF", "a program"),
+    (rb"SQLite format 3", "a database"),
+    (rb"TPZ", "a Kindle book (Topaz)"),
+    (rb"ITSF", "a Windows help file (CHM)"),
+    (rb"AT&TFORM", "a DjVu scan"),
 )
-_BITMAP_SUBTITLES = (
-    (b"PG", "a PGS stream (.sup)"),
-    (b"\x00\x00\x01\xba", "a VobSub stream (.sub)"),
-    (b"# VobSub index", "a VobSub index (.idx)"),
+_BITMAP_SUBTITLES: _Signatures = (
+    (rb"PG", "a PGS stream (.sup)"),
+    (rb"\x00\x00\x01\xba", "a VobSub stream (.sub)"),
+    (rb"# VobSub index", "a VobSub index (.idx)"),
+)
+_TEXTS: _Signatures = (
+    (rb"<!doctype html|<html", "a web page (was it saved instead of the file behind it?)"),
+    (rb"<\?xml|<\w+[\s>]", "an XML document"),
+    (rb"\{|\[", "a JSON document"),
 )
 
 
@@ -118,12 +121,7 @@ class SourceFile:
 def open_source(path: Path, check: Callable[[bytes, Path], None] | None = None) -> SourceFile:
     """Read a whole file, opening it once.
 
-    Args:
-        path: The file.
-        check: Given the first bytes, raises an error if the rest is not worth reading.
-
-    Raises:
-        InputError: The file is missing, empty, a folder, or cannot be read.
+    `check` is given the first bytes, and raises an error if the rest is not worth reading.
     """
     with _opened(path) as file:
         head = _not_empty(file.read(_HEAD_BYTES), path)
@@ -166,11 +164,7 @@ class Archive:
     """A ZIP archive whose members are found under any spelling of their path."""
 
     def __init__(self, data: bytes, path: Path) -> None:
-        """Open it.
-
-        Raises:
-            InputError: It is not an archive, cut short, or behind a password.
-        """
+        """Open it; raises `InputError` if it is no archive, cut short, or behind a password."""
         self.path = path
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
@@ -184,10 +178,12 @@ class Archive:
         if any(member.flag_bits & 1 for member in members):
             raise InputError("is behind a password; unpack it and pack it without one", path)
         names = self._zip.namelist()
-        folder = _outer_folder(names)
-        self._names: dict[str, str] = {}
-        for name in names:
-            self._names.setdefault(_folded(name.removeprefix(folder)), name)
+        # An EPUB may have been packed together with the folder that it was in.
+        inner = "META-INF/container.xml"
+        folders = [name.removesuffix(inner) for name in names if name.endswith(inner)]
+        folder = folders[0] if len(folders) == 1 else ""
+        # Of two members with the same name, the first counts.
+        self._names = {_folded(name.removeprefix(folder)): name for name in reversed(names)}
         self._unpacked = 0
 
     def __contains__(self, name: str) -> bool:
@@ -200,11 +196,7 @@ class Archive:
         return list(self._names.values())
 
     def read(self, name: str) -> bytes:
-        """A member's bytes.
-
-        Raises:
-            InputError: The member is damaged, or far larger than any book.
-        """
+        """A member's bytes; raises `InputError` if it is damaged, or far larger than any book."""
         try:
             with self._zip.open(self._names[_folded(name)]) as member:
                 data = member.read(_LARGEST_MEMBER + 1)
@@ -218,12 +210,6 @@ class Archive:
         return data
 
 
-def _outer_folder(names: list[str]) -> str:
-    """The folder around an EPUB that was packed together with its folder."""
-    containers = [name for name in names if name.endswith("META-INF/container.xml")]
-    return containers[0].removesuffix("META-INF/container.xml") if len(containers) == 1 else ""
-
-
 def _folded(name: str) -> str:
     """One spelling for all of a path: capitals, backslashes, escapes, accents."""
     return unicodedata.normalize("NFC", unquote(name).replace("\\", "/")).casefold()
@@ -235,19 +221,15 @@ def decode_text(data: bytes, path: Path) -> str:
     UTF-8 is tried first, because other text is hardly ever valid UTF-8 by accident; after that,
     statistics decide.
     """
-    text = _decode(data, path)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return _decode(data, path).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _decode(data: bytes, path: Path) -> str:
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return data.decode(encoding, errors="replace")
-    try:
+    with suppress(UnicodeDecodeError):
         text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    else:
         if "\x00" not in text:
             return text
     if _looks_binary(data):
@@ -283,20 +265,24 @@ def _looks_binary(data: bytes) -> bool:
     return 0 in head or control > 0.02 * len(head)
 
 
+def _match(data: bytes, signatures: _Signatures) -> str | None:
+    found = (name for magic, name in signatures if re.match(magic, data, re.DOTALL))
+    return next(found, None)
+
+
 def describe_bitmap_subtitles(data: bytes) -> str | None:
     """The kind of subtitle file that holds pictures of text, or None."""
-    for magic, name in _BITMAP_SUBTITLES:
-        if data.lstrip(b"\xef\xbb\xbf").startswith(magic):
-            return name
-    return None
+    return _match(data.lstrip(b"\xef\xbb\xbf"), _BITMAP_SUBTITLES)
 
 
 def describe_video(data: bytes) -> str | None:
     """The kind of video whose first bytes these are, or None."""
-    for offset, magic, name in _VIDEO_MAGIC:
-        if data[offset : offset + len(magic)] == magic:
-            return name
-    return None
+    return _match(data, _VIDEOS)
+
+
+def describe_known(data: bytes) -> str | None:
+    """The kind of file that these first bytes are the signature of, or None."""
+    return _match(data, _KNOWN)
 
 
 def describe_file(data: bytes) -> str:
@@ -307,41 +293,5 @@ def describe_file(data: bytes) -> str:
         return "EBU STL subtitles (convert them with Subtitle Edit)"
     if b"\x00" in data[:4096]:
         return "a binary file of unknown kind"
-    return _describe_text(data[:4096])
-
-
-def describe_known(data: bytes) -> str | None:
-    """The kind of file that these first bytes are the signature of, or None."""
-    if (video := describe_video(data)) is not None:
-        return video
-    if data.startswith(b"PK\x03\x04"):
-        return _describe_zip(data)
-    if data[60:68] == b"BOOKMOBI":
-        return "a Kindle book (MOBI or AZW)"
-    if data[:4] == b"RIFF":
-        return {b"WEBP": "a WebP picture", b"WAVE": "a WAV recording"}.get(
-            data[8:12], "a RIFF file"
-        )
-    for magic, name in _MAGIC:
-        if data.startswith(magic):
-            return name
-    return None
-
-
-def _describe_zip(data: bytes) -> str:
-    if b"application/epub+zip" in data[:200]:
-        return "an EPUB book"
-    if b"word/" in data[:4096]:
-        return "a Word document"
-    return "a ZIP archive (unpack it first)"
-
-
-def _describe_text(head: bytes) -> str:
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith((b"<!doctype html", b"<html")):
-        return "a web page (was it saved instead of the file behind it?)"
-    if start.startswith(b"<?xml") or re.match(rb"<\w+[\s>]", start):
-        return "an XML document"
-    if start.startswith((b"{", b"[")):
-        return "a JSON document"
-    return "plain text without times"
+    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return _match(start, _TEXTS) or "plain text without times"

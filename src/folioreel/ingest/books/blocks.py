@@ -8,12 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from folioreel.ingest.books.titles import (
-    HEADING_CHARACTERS,
-    is_numbered,
-    is_strong_heading,
-    matter_kind,
-)
+from folioreel.ingest.books import titles
 from folioreel.ingest.books.trees import clean_text
 
 BlockKind = Literal["heading", "paragraph", "verse", "break"]
@@ -22,12 +17,12 @@ _BARE_NUMBER = re.compile(r"^(?:\d+|[IVXLC]+)$")
 _NUMBER_LINE = re.compile(r"^[\[(]?(\d{1,3}|[IVXLC]{1,8})[\])]?\.?$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _NOT_WORD = re.compile(r"[\W_]+")
+# What programs put into a table of contents when they know no title.
 _FILLER_LABEL = re.compile(
     r"^(?:start|begin(?: reading)?|start reading|text|body|untitled|unknown|"
     r"section[-_ ]?\d+|(?:index|part|split|file)[-_ ]?\d{3,}|.*\.x?html?)$",
     re.IGNORECASE,
 )
-"""What programs put into a table of contents when they know no title."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,22 +33,14 @@ class Block:
     """
 
     kind: BlockKind
-    text: str
-    """Its text, on one line, with single spaces."""
-    guessed: bool = False
-    """Of a heading: recognised by its layout (capitals, blank lines), not by markup or words."""
-    lines: tuple[tuple[int, int], ...] = ()
-    """(offset in `text`, line number from 1) for each line of the file that the block spans."""
-    in_body: bool = False
-    """Of a heading: the file says that it belongs to the story itself (EPUB's `bodymatter`)."""
-    ids: tuple[str, ...] = ()
-    """The anchors in it, to which a table of contents may point."""
-    linked: int = 0
-    """How many of its characters are links inside the book."""
-    href: str | None = None
-    """The document inside the book: a spine item, a PDF page (`#page=3`)."""
-    offset: int = 0
-    """Where `text` begins in the document's text: its blocks joined by single newlines."""
+    text: str  # its text, on one line, with single spaces
+    guessed: bool = False  # of a heading: recognised by its layout, not by markup or words
+    lines: tuple[tuple[int, int], ...] = ()  # (offset in `text`, number from 1) of each line
+    in_body: bool = False  # of a heading: marked as the story itself (EPUB's `bodymatter`)
+    ids: tuple[str, ...] = ()  # the anchors in it, to which a table of contents may point
+    linked: int = 0  # how many of its characters are links inside the book
+    href: str | None = None  # the document inside the book: a spine item, a PDF page (`#page=3`)
+    offset: int = 0  # where `text` begins in the document: its blocks joined by single newlines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +50,7 @@ class Manuscript:
     title: str
     blocks: tuple[Block, ...]
     language: str | None = None
-    notes: tuple[str, ...] = ()
-    """What the reader chose or noticed, in words for the user."""
+    notes: tuple[str, ...] = ()  # what the reader chose or noticed, in words for the user
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +59,8 @@ class Document:
 
     href: str
     blocks: tuple[Block, ...]
-    labels: tuple[str, ...]
-    """What the table of contents calls it and its parts."""
-    types: frozenset[str]
-    """What the guide and the landmarks call it."""
+    labels: tuple[str, ...]  # what the table of contents calls it and its parts
+    types: frozenset[str]  # what the guide and the landmarks call it
 
     @property
     def words(self) -> int:
@@ -89,8 +73,7 @@ class TocEntry:
     """A line of the table of contents."""
 
     label: str
-    href: str
-    """Where it points: a document, or a PDF page (`#page=3`)."""
+    href: str  # where it points: a document, or a PDF page (`#page=3`)
     fragment: str = ""
 
 
@@ -108,7 +91,7 @@ def promote_headings(blocks: list[Block]) -> list[Block]:
         return blocks
     return [
         replace(block, kind="heading")
-        if block.kind == "paragraph" and is_strong_heading(block.text)
+        if block.kind == "paragraph" and titles.is_strong_heading(block.text)
         else block
         for block in blocks
     ]
@@ -116,7 +99,7 @@ def promote_headings(blocks: list[Block]) -> list[Block]:
 
 def _promote_numbers(blocks: list[Block]) -> list[Block]:
     """In a book without numbered headings, turn paragraphs that count I, II, III … into some."""
-    numbered = sum(block.kind == "heading" and is_numbered(block.text) for block in blocks)
+    numbered = sum(block.kind == "heading" and titles.is_numbered(block.text) for block in blocks)
     if numbered > 1:  # one may be an "EPILOGUE"
         return blocks
     found: list[int] = []
@@ -183,11 +166,8 @@ def drop_blocks(blocks: list[Block], gone: set[int]) -> list[Block]:
 def head_documents(documents: Iterable[Document], toc: Sequence[TocEntry]) -> list[Document]:
     """Documents in which each entry of the contents has a heading where it points."""
     return [
-        replace(
-            document,
-            blocks=_headed(document.blocks, [e for e in toc if e.href == document.href]),
-        )
-        for document in documents
+        replace(one, blocks=_headed(one.blocks, [e for e in toc if e.href == one.href]))
+        for one in documents
     ]
 
 
@@ -228,7 +208,7 @@ def _spelt(blocks: Sequence[Block], index: int, label: str) -> range:
     wanted, said = _folded(label), ""
     for k in range(index, min(index + 3, len(blocks))):
         said += _folded(blocks[k].text)
-        if len(blocks[k].text) > HEADING_CHARACTERS or not wanted.startswith(said):
+        if len(blocks[k].text) > titles.HEADING_CHARACTERS or not wanted.startswith(said):
             break
         if said == wanted:
             return range(index, k + 1)
@@ -268,8 +248,7 @@ def head_pages(blocks: Sequence[Block], outline: Sequence[TocEntry]) -> list[Blo
             result[k].kind == "heading" and _alike(result[k].text, entry.label) for k in on_page
         ):
             # Some files draw the title as a picture, or have it in the bookmark alone.
-            heading = Block(kind="heading", text=entry.label, href=entry.href)
-            result.insert(place[0], heading)
+            result.insert(place[0], Block(kind="heading", text=entry.label, href=entry.href))
     return result
 
 
@@ -280,4 +259,4 @@ def _page(href: str | None) -> int:
 def _is_matter_label(label: str) -> bool:
     """Whether a label needs no heading, because what it names is left out as a whole document."""
     # A preface is left out by its heading, so it needs one.
-    return matter_kind(label) not in (None, "preface", "introduction")
+    return titles.matter_kind(label) not in (None, "preface", "introduction")

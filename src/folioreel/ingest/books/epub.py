@@ -9,29 +9,14 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.blocks import (
-    Block,
-    Document,
-    Manuscript,
-    TocEntry,
-    arrange,
-    head_documents,
-)
+from folioreel.ingest.books import blocks, trees
+from folioreel.ingest.books.blocks import Block, Document, Manuscript, TocEntry
 from folioreel.ingest.books.html import blocks_of
 from folioreel.ingest.books.matter import story_documents
-from folioreel.ingest.books.trees import (
-    Element,
-    clean_text,
-    decode_markup,
-    parse_html,
-    parse_xml,
-    tag_of,
-    types_of,
-)
+from folioreel.ingest.books.trees import Element, elements, tag_of, types_of
 from folioreel.ingest.source import Archive, SourceFile
 
-_FEWEST_WORDS = 20
-"""A book of pictures has fewer: a title, page numbers."""
+_FEWEST_WORDS = 20  # a book of pictures has fewer: a title, page numbers
 # Publishers obfuscate fonts by these, which keeps nobody from the text.
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _LICENCES = {
@@ -55,11 +40,9 @@ class _Package:
 
     title: str | None
     language: str | None
-    spine: tuple[str, ...]
-    """The documents in reading order."""
+    spine: tuple[str, ...]  # the documents in reading order
     toc: tuple[TocEntry, ...]
-    types: dict[str, frozenset[str]]
-    """Document → what the guide or the landmarks call it."""
+    types: dict[str, frozenset[str]]  # document → what the guide or the landmarks call it
     nav: str | None
     pictures: int
     notes: tuple[str, ...]
@@ -82,11 +65,7 @@ class _Item:
 
 
 def read_epub(file: SourceFile) -> Manuscript:
-    """Read an EPUB: its story, in reading order, with chapters by its contents and headings.
-
-    Raises:
-        InputError: The file is not an EPUB, damaged, protected, or holds pictures only.
-    """
+    """Read an EPUB: its story, in reading order, with chapters by its contents and headings."""
     path, archive = file.path, file.archive
     _refuse_protected(archive)
     package = _read_package(archive)
@@ -96,14 +75,14 @@ def read_epub(file: SourceFile) -> Manuscript:
     story, left_out = story_documents(documents)
     if left_out:
         notes.append(f"skipped documents that are not part of the story: {', '.join(left_out)}")
-    blocks = [
+    told = [
         replace(block, href=document.href)
-        for document in head_documents(story, package.toc)
+        for document in blocks.head_documents(story, package.toc)
         for block in document.blocks
     ]
     return Manuscript(
         title=package.title or path.stem,
-        blocks=arrange(blocks),
+        blocks=blocks.arrange(told),
         language=package.language,
         notes=tuple(notes),
     )
@@ -135,7 +114,7 @@ def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:
     """The blocks of one document; one that is not text is skipped with a note."""
     data = archive.read(href)
     try:
-        tree = parse_html(decode_markup(data, archive.path)) if data else None
+        tree = trees.parse_html(trees.decode_markup(data, archive.path)) if data else None
     except InputError:
         notes.append(f"skipped a document that is not text: {href}")
         return []
@@ -153,52 +132,43 @@ def _refuse_pictures(documents: list[Document], package: _Package, path: Path) -
 
 
 def _refuse_protected(archive: Archive) -> None:
-    """Refuse a book whose text is behind DRM; obfuscated fonts do not matter.
-
-    Raises:
-        InputError: The text is encrypted, or there is a licence of a known scheme.
-    """
+    """Refuse a book whose text is behind DRM; obfuscated fonts do not matter."""
     schemes = [scheme for name, scheme in _LICENCES.items() if name in archive]
-    if not schemes and not _encrypts_text(archive):
-        return
-    scheme = schemes[0] if schemes else "DRM"
-    raise InputError(f"is protected ({scheme}); give a copy without DRM", archive.path)
+    if schemes or _encrypts_text(archive):
+        scheme = schemes[0] if schemes else "DRM"
+        raise InputError(f"is protected ({scheme}); give a copy without DRM", archive.path)
 
 
 def _encrypts_text(archive: Archive) -> bool:
     if "META-INF/encryption.xml" not in archive:
         return False
-    tree = parse_xml(archive.read("META-INF/encryption.xml"), archive.path)
-    for entry in tree.iter():
-        if tag_of(entry) == "encrypteddata":
-            methods = [node for node in entry.iter() if tag_of(node) == "encryptionmethod"]
-            if not any(node.get("Algorithm") in _FONT_ALGORITHMS for node in methods):
-                return True
-    return False
+    tree = trees.parse_xml(archive.read("META-INF/encryption.xml"), archive.path)
+    return not all(
+        any(n.get("Algorithm") in _FONT_ALGORITHMS for n in elements(entry, "encryptionmethod"))
+        for entry in elements(tree, "encrypteddata")
+    )
 
 
 def _read_package(archive: Archive) -> _Package:
-    """Follow container.xml to the package document and read it.
-
-    Raises:
-        InputError: One of them is missing, or it lists no documents.
-    """
+    """Follow container.xml to the package document and read it."""
     opf = _package_path(archive)
-    tree = parse_xml(archive.read(opf), archive.path)
+    tree = trees.parse_xml(archive.read(opf), archive.path)
     base = posixpath.dirname(opf)
     items = _manifest(tree, base)
     spine, notes = _spine(tree, items, archive)
     if not spine:
         raise InputError("lists no documents to read (empty spine); export it again", archive.path)
     nav = next((item.href for item in items.values() if "nav" in item.properties), None)
-    nav_tree = _markup(archive, nav) if nav else None
+    nav_tree = None
+    if nav is not None and nav in archive:
+        nav_tree = trees.parse_html(trees.decode_markup(archive.read(nav), archive.path))
     toc = tuple(_nav_entries(nav_tree, nav or "")) or tuple(_ncx_entries(archive, tree, items))
     return _Package(
-        title=next(_texts(tree, "title"), None),
-        language=next(_texts(tree, "language"), None),
+        title=trees.field(tree, "title", "spine"),
+        language=trees.field(tree, "language", "spine"),
         spine=spine,
         toc=toc,
-        types=_document_types((*_guide_links(tree, base), *_landmark_links(nav_tree, nav or ""))),
+        types=_document_types(tree, base, nav_tree, nav or ""),
         nav=nav,
         pictures=sum(item.media_type.startswith("image/") for item in items.values()),
         notes=notes,
@@ -209,34 +179,32 @@ def _package_path(archive: Archive) -> str:
     if "META-INF/container.xml" not in archive:
         message = "is not an EPUB (META-INF/container.xml is missing); export it again"
         raise InputError(message, archive.path)
-    container = parse_xml(archive.read("META-INF/container.xml"), archive.path)
-    for node in container.iter():
-        if tag_of(node) == "rootfile":
-            path = unquote(node.get("full-path") or "")
-            if path in archive:
-                return path
-    raise InputError(
-        "has no package document (OPF), so its order is lost; export it again", archive.path
-    )
+    container = trees.parse_xml(archive.read("META-INF/container.xml"), archive.path)
+    for node in elements(container, "rootfile"):
+        path = unquote(node.get("full-path") or "")
+        if path in archive:
+            return path
+    message = "has no package document (OPF), so its order is lost; export it again"
+    raise InputError(message, archive.path)
 
 
 def _manifest(tree: Element, base: str) -> dict[str, _Item]:
-    items = {}
-    for node in tree.iter():
-        if tag_of(node) == "item" and node.get("id") and node.get("href"):
-            items[node.get("id") or ""] = _Item(
-                href=_resolve(base, node.get("href") or "")[0],
-                media_type=(node.get("media-type") or "").lower(),
-                properties=tuple((node.get("properties") or "").split()),
-            )
-    return items
+    return {
+        identifier: _Item(
+            href=_resolve(base, href)[0],
+            media_type=(node.get("media-type") or "").lower(),
+            properties=tuple((node.get("properties") or "").split()),
+        )
+        for node in elements(tree, "item")
+        if (identifier := node.get("id")) and (href := node.get("href"))
+    }
 
 
 def _spine(
     tree: Element, items: dict[str, _Item], archive: Archive
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The documents in reading order, and a note on those that are missing."""
-    refs = [node for node in tree.iter() if tag_of(node) == "itemref"]
+    refs = list(elements(tree, "itemref"))
     # A book whose documents are all "not linear" is read all the same.
     linear = [ref for ref in refs if (ref.get("linear") or "yes").lower() != "no"] or refs
     spine: list[str] = []
@@ -260,79 +228,54 @@ def _resolve(base: str, reference: str) -> tuple[str, str]:
     return path.lstrip("/"), unquote(fragment)
 
 
-def _markup(archive: Archive, href: str) -> Element | None:
-    if href not in archive:
-        return None
-    return parse_html(decode_markup(archive.read(href), archive.path))
-
-
-def _texts(tree: Element, name: str) -> Iterator[str]:
-    """The Dublin Core fields of a name that are not empty."""
-    for node in tree.iter():
-        if tag_of(node) == "spine":
-            return
-        if tag_of(node) == name:
-            text = clean_text("".join(node.itertext()))
-            if text:
-                yield text
-
-
 def _nav_entries(tree: Element | None, nav: str) -> Iterator[TocEntry]:
     """EPUB 3: the links of `<nav epub:type="toc">`, nested as their lists are."""
     if tree is None:
         return
-    navs = [node for node in tree.iter() if tag_of(node) == "nav"]
+    navs = list(elements(tree, "nav"))
     tocs = [node for node in navs if "toc" in types_of(node)] or [
         node for node in navs if not types_of(node)
     ]
-    for link in tocs[0].iter() if tocs else ():
-        if tag_of(link) == "a" and link.get("href"):
-            yield _entry("".join(link.itertext()), nav, link.get("href") or "")
+    for link in elements(tocs[0], "a") if tocs else ():
+        if href := link.get("href"):
+            yield _entry("".join(link.itertext()), nav, href)
 
 
 def _ncx_entries(archive: Archive, tree: Element, items: dict[str, _Item]) -> Iterator[TocEntry]:
     """EPUB 2: the points of the NCX, nested as they are."""
-    named = next((node.get("toc") for node in tree.iter() if tag_of(node) == "spine"), None)
+    named = next((node.get("toc") for node in elements(tree, "spine")), None)
     ncx = items.get(named or "") or next(
         (item for item in items.values() if item.media_type == _NCX_TYPE), None
     )
     if ncx is None or ncx.href not in archive:
         return
-    for point in parse_xml(archive.read(ncx.href), archive.path).iter():
-        if tag_of(point) == "navpoint":
-            labels = (node for child in point if tag_of(child) == "navlabel" for node in child)
-            sources = (child.get("src") for child in point if tag_of(child) == "content")
-            label = next(("".join(node.itertext()) for node in labels), "")
-            yield _entry(label, ncx.href, next(sources, None) or "")
+    for point in elements(trees.parse_xml(archive.read(ncx.href), archive.path), "navpoint"):
+        labels = (node for child in point if tag_of(child) == "navlabel" for node in child)
+        sources = (child.get("src") for child in point if tag_of(child) == "content")
+        label = next(("".join(node.itertext()) for node in labels), "")
+        yield _entry(label, ncx.href, next(sources, None) or "")
 
 
 def _entry(label: str, origin: str, reference: str) -> TocEntry:
     href, fragment = _resolve(posixpath.dirname(origin), reference)
-    return TocEntry(label=clean_text(label), href=href or origin, fragment=fragment)
+    return TocEntry(label=trees.clean_text(label), href=href or origin, fragment=fragment)
 
 
-def _document_types(links: Iterable[tuple[str, str, Iterable[str]]]) -> dict[str, frozenset[str]]:
-    """What links (base, reference, types) call whole documents; parts of documents do not count."""
+def _document_types(
+    package: Element, base: str, nav_tree: Element | None, nav: str
+) -> dict[str, frozenset[str]]:
+    """What the guide (EPUB 2) and the landmarks (EPUB 3) call whole documents."""
+    links: list[tuple[str, str | None, Iterable[str]]] = []
+    for node in elements(package, "reference"):
+        kind = (node.get("type") or "").lower().replace("title-page", "titlepage")
+        links.append((base, node.get("href"), (kind,)))
+    for node in elements(nav_tree, "nav") if nav_tree is not None else ():
+        if "landmarks" in types_of(node):
+            folder = posixpath.dirname(nav)
+            links += [(folder, link.get("href"), types_of(link)) for link in elements(node, "a")]
     types: dict[str, frozenset[str]] = {}
-    for base, reference, kinds in links:
-        href, fragment = _resolve(base, reference)
-        if href and not fragment:
+    for folder, reference, kinds in links:
+        href, fragment = _resolve(folder, reference or "")
+        if href and not fragment:  # parts of documents do not count
             types[href] = types.get(href, frozenset()).union(kinds)
     return types
-
-
-def _guide_links(tree: Element, base: str) -> Iterator[tuple[str, str, Iterable[str]]]:
-    """EPUB 2: the guide."""
-    for node in tree.iter():
-        if tag_of(node) == "reference":
-            kind = (node.get("type") or "").lower().replace("title-page", "titlepage")
-            yield base, node.get("href") or "", (kind,)
-
-
-def _landmark_links(tree: Element | None, nav: str) -> Iterator[tuple[str, str, Iterable[str]]]:
-    """EPUB 3: the landmarks."""
-    for node in tree.iter() if tree is not None else ():
-        if tag_of(node) == "nav" and "landmarks" in types_of(node):
-            for link in node.iter():
-                if tag_of(link) == "a":
-                    yield posixpath.dirname(nav), link.get("href") or "", types_of(link)

@@ -4,39 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from lxml import etree
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.blocks import (
-    Block,
-    BlockKind,
-    Manuscript,
-    arrange,
-    heading_text,
-    promote_headings,
-)
-from folioreel.ingest.books.html_elements import (
-    BLOCK_TAGS,
-    drop_cap,
-    is_heading,
-    is_stanza,
-    is_verse,
-    omission,
-)
+from folioreel.ingest.books import blocks as block_steps
+from folioreel.ingest.books import html_elements, trees
+from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
+from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_stanza
 from folioreel.ingest.books.matter import drop_link_lists
 from folioreel.ingest.books.titles import is_break
-from folioreel.ingest.books.trees import (
-    Element,
-    clean_text,
-    decode_markup,
-    note_truncation,
-    parse_html,
-    tag_of,
-    types_of,
-)
+from folioreel.ingest.books.trees import Element, clean_text, tag_of
 from folioreel.ingest.source import SourceFile
 
 # Marks inside the gathered text; the parser lets no document hold these characters.
@@ -47,84 +27,55 @@ _ANCHORS = rf"((?:\s|{_ID_START}[^{_ID_END}]*{_ID_END})*)"
 _EMPTY_BRACKETS = re.compile(rf"\s?[\[(]{_ANCHORS}{_NOTE}{_ANCHORS}[\])]|{_NOTE}")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _SPACES = re.compile(r"\s+")
-_VERSE_LINE = 65
-"""Characters; lines that end with `<br>` and are no longer than this are verse, or an address."""
-_PROSE_LINE = 100
-"""Some line must be longer than this for lines that end with `<br>` to be paragraphs."""
+# Of lines that end with `<br>`, in characters:
+_VERSE_LINE = 65  # if none is longer, they are verse, or an address
+_PROSE_LINE = 100  # some must be longer for them to be paragraphs
 _GUTENBERG_TITLE = re.compile(
     r"^(?:The )?Project Gutenberg(?:'s|’s)? (?:e-?book|e-?text)? ?(?:of )?[:,]?\s*(?P<title>.+?)"
     r"(?:,? by [^,]+)?\.?$",
     re.IGNORECASE,
 )
 _XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Mode:
-    """What the text gathered at some depth of the tree becomes."""
-
-    element: Element
-    kind: BlockKind | Literal["pre"]
-    in_body: bool = False
-    """Of a heading: inside an element that is marked as `bodymatter`."""
+_Mode = BlockKind | Literal["pre"]
 
 
 def read_html(file: SourceFile) -> Manuscript:
-    """Read a book that is one HTML file.
-
-    Raises:
-        InputError: The file is not text, or holds nothing to read.
-    """
+    """Read a book that is one HTML file."""
     data, path = file.data, file.path
-    tree = parse_html(decode_markup(data, path))
+    tree = trees.parse_html(trees.decode_markup(data, path))
     blocks = blocks_of(tree) if tree is not None else []
     if tree is None or not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the book, or only a page that links to it?", path)
+    title = trees.field(tree, "title", "body") or ""
+    stated = _GUTENBERG_TITLE.match(title)  # without Project Gutenberg's words around it
+    headings = (block.text for block in blocks if block.kind == "heading")
+    language = tree.get("lang") or tree.get(_XML_LANGUAGE) or tree.get("xml:lang") or ""
     return Manuscript(
-        title=document_title(tree) or _first_heading(blocks) or path.stem,
-        blocks=arrange([replace(block, href=path.name) for block in blocks]),
-        language=document_language(tree),
-        notes=note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else (),
+        title=(stated["title"] if stated else title) or next(headings, None) or path.stem,
+        blocks=block_steps.arrange([replace(block, href=path.name) for block in blocks]),
+        language=language.strip() or None,
+        notes=trees.note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else (),
     )
-
-
-def document_title(tree: Element) -> str | None:
-    """What `<title>` says, without Project Gutenberg's words around it."""
-    for node in tree.iter():
-        if tag_of(node) == "title":
-            title = clean_text("".join(node.itertext()))
-            match = _GUTENBERG_TITLE.match(title)
-            return (match["title"] if match else title) or None
-        if tag_of(node) == "body":
-            break
-    return None
-
-
-def document_language(tree: Element) -> str | None:
-    """The language that the root element declares."""
-    language = tree.get("lang") or tree.get(_XML_LANGUAGE) or tree.get("xml:lang")
-    return language.strip() or None if language else None
-
-
-def _first_heading(blocks: list[Block]) -> str | None:
-    return next((block.text for block in blocks if block.kind == "heading"), None)
 
 
 def blocks_of(tree: Element) -> list[Block]:
     """The blocks of a document, without notes, page numbers, pictures and matter."""
-    return promote_headings(drop_link_lists(_Gatherer().gather(tree)))
+    return block_steps.promote_headings(drop_link_lists(Gatherer().gather(tree)))
 
 
-class _Gatherer:
+class Gatherer:
     """Walks a tree once, without recursion, and cuts its text into blocks."""
 
     def __init__(self) -> None:
+        """Begin with no text."""
         self._blocks: list[Block] = []
         self._text: list[str] = []
-        self._modes: list[_Mode] = []
+        # What the text becomes, and the element inside which it does.
+        self._modes: list[tuple[_Mode, Element]] = []
         self._waiting: tuple[str, ...] = ()  # anchors whose text has not come yet
 
     def gather(self, tree: Element) -> list[Block]:
+        """All blocks of a tree; contents made of links are still among them."""
         omitted: Element | None = None
         walk = etree.iterwalk(tree, events=("start", "end"))
         for event, element in walk:
@@ -145,7 +96,7 @@ class _Gatherer:
     def _enter(self, element: Element) -> bool:
         """Open an element; True if it is left out."""
         tag = tag_of(element)
-        left_out = omission(element, tag)
+        left_out = html_elements.omission(element, tag)
         if left_out is not None:
             self._anchor(*element.iter())
             self._text.append(_NOTE if left_out == "mark" else "")
@@ -183,18 +134,17 @@ class _Gatherer:
             self._flush()
         elif self._text:
             self._text.append("\n")
-        if is_heading(element, tag):
+        if html_elements.is_heading(element, tag):
             self._flush()
-            in_body = any("bodymatter" in types_of(node) for node in element.iterancestors())
-            self._modes.append(_Mode(element=element, kind="heading", in_body=in_body))
+            self._modes.append(("heading", element))
         elif tag == "pre":
-            self._modes.append(_Mode(element=element, kind="pre"))
-        elif mode != "verse" and is_verse(element, tag):
-            self._modes.append(_Mode(element=element, kind="verse"))
+            self._modes.append(("pre", element))
+        elif mode != "verse" and html_elements.is_verse(element, tag):
+            self._modes.append(("verse", element))
 
     def _close_block(self, element: Element, tag: str) -> None:
         mode = self._mode
-        opened = bool(self._modes) and self._modes[-1].element is element
+        opened = bool(self._modes) and self._modes[-1][1] is element
         if opened or mode not in ("heading", "verse") or is_stanza(element, tag):
             self._flush()
         else:
@@ -203,8 +153,8 @@ class _Gatherer:
             self._modes.pop()
 
     @property
-    def _mode(self) -> BlockKind | Literal["pre"]:
-        return self._modes[-1].kind if self._modes else "paragraph"
+    def _mode(self) -> _Mode:
+        return self._modes[-1][0] if self._modes else "paragraph"
 
     def _anchor(self, *elements: Element) -> None:
         for element in elements:
@@ -218,11 +168,10 @@ class _Gatherer:
 
     def _add_picture(self, element: Element) -> None:
         """Add the text of a picture that stands for a letter, or for a whole heading."""
-        letter = drop_cap(element)
-        if letter is not None:
+        if letter := html_elements.drop_cap(element):
             self._text.append(letter)
         elif self._mode == "heading":
-            whole = clean_text("".join(self._modes[-1].element.itertext()))
+            whole = trees.text_of(self._modes[-1][1])
             self._text.append("" if whole else f" {element.get('alt') or ''} ")
 
     def _flush(self) -> None:
@@ -250,13 +199,15 @@ class _Gatherer:
         text = _IDS.sub("", text)
         linked = sum(len(part.strip()) for part in _LINKS.findall(text))
         text = text.replace(_LINK_START, "").replace(_LINK_END, "")
-        text = heading_text(text.split("\n")) if kind == "heading" else clean_text(text)
+        text = block_steps.heading_text(text.split("\n")) if kind == "heading" else clean_text(text)
         if not text:
             self._waiting = ids
             return
         self._waiting = ()
         kind = "break" if is_break(text) else kind
-        in_body = kind == "heading" and self._modes[-1].in_body
+        in_body = kind == "heading" and any(
+            "bodymatter" in trees.types_of(node) for node in self._modes[-1][1].iterancestors()
+        )
         self._blocks.append(Block(kind=kind, text=text, in_body=in_body, ids=ids, linked=linked))
 
 
@@ -267,17 +218,14 @@ def _is_inner_link(element: Element) -> bool:
 
 def _split_lines(text: str) -> Iterator[tuple[BlockKind, str]]:
     """Lines that end with one `<br>`: verse if short, paragraphs if they are as long as some."""
-    lines = [line for line in text.split("\n") if clean_text(_IDS.sub("", line))]
-    lengths = [len(clean_text(_IDS.sub("", line))) for line in lines]
+    lines = list(filter(None, (clean_text(_IDS.sub("", line)) for line in text.split("\n"))))
+    longest = max(map(len, lines), default=0)
     # One `<br>` is more often an address or a signature than a poem, so three lines are asked for.
-    if len(lines) >= 3 and max(lengths) <= _VERSE_LINE:
+    ended = sum(line[-1] in ".!?…:;”\"'’»—-*" for line in lines)
+    if len(lines) >= 3 and longest <= _VERSE_LINE:
         yield "verse", text
-    elif len(lines) >= 3 and max(lengths) > _PROSE_LINE and _end_like_paragraphs(lines):
+    # A few may end with a name or a title.
+    elif len(lines) >= 3 and longest > _PROSE_LINE and ended >= 0.8 * len(lines):
         yield from (("paragraph", line) for line in text.split("\n"))
     else:
         yield "paragraph", text
-
-
-def _end_like_paragraphs(lines: list[str]) -> bool:
-    ended = sum(clean_text(_IDS.sub("", line))[-1] in ".!?…:;”\"'’»—-*" for line in lines)
-    return ended >= 0.8 * len(lines)  # a few may end with a name or a title

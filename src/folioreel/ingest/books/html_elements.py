@@ -7,21 +7,9 @@ from typing import Literal
 
 from lxml import etree
 
+from folioreel.ingest.books import titles, trees
 from folioreel.ingest.books.matter import MATTER_TYPES, PAGE_CHARACTERS, is_matter_type
-from folioreel.ingest.books.titles import (
-    ANY_LANGUAGE,
-    HEADING_CHARACTERS,
-    is_numbered,
-    is_strong_heading,
-)
-from folioreel.ingest.books.trees import (
-    Element,
-    classes_of,
-    clean_text,
-    is_all_bold,
-    tag_of,
-    types_of,
-)
+from folioreel.ingest.books.trees import Element, classes_of, clean_text, elements, tag_of, types_of
 
 BLOCK_TAGS = frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
@@ -44,7 +32,7 @@ _PAGE_NUMBER_CLASS = re.compile(
     r"linenum(?:ber)?|lineno|line-number)$"
 )
 _PAGE_NUMBER = re.compile(
-    rf"^[\[({{|]*\s*(?:{ANY_LANGUAGE.page_numbers})?\s*(?:\d+|[ivxlcdm]+)?\s*[\])}}|]*$",
+    rf"^[\[({{|]*\s*(?:{titles.ANY_LANGUAGE.page_numbers})?\s*(?:\d+|[ivxlcdm]+)?\s*[\])}}|]*$",
     re.IGNORECASE,
 )
 _NOTE_CLASS = re.compile(
@@ -71,15 +59,12 @@ _CENTRED = re.compile(r"text-align\s*:\s*center", re.IGNORECASE)
 _FIGURE_CLASS = re.compile(
     r"^(?:fig(?:ure)?(?:center|left|right|caption)?|illustration|caption|illo)\w*$"
 )
-_FIGURE_CHARACTERS = 400
-"""A caption is shorter; a "figure" with more is text that is set beside a picture."""
-_MARK_CHARACTERS = 12
-"""The longest marks of notes are like `[note 123]`."""
-_NOTE_CHARACTERS = 4000
-"""A `div` that opens like a note and holds more is a chapter whose text opens with a mark."""
+_FIGURE_CHARACTERS = 400  # a caption is shorter; with more, it is text set beside a picture
+_MARK_CHARACTERS = 12  # the longest marks of notes are like `[note 123]`
+_NOTE_CHARACTERS = 4000  # a `div` with more is a chapter whose text opens with a mark
 _HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+# What may be a note; a body, a section or a heading that opens with a mark is not one.
 _NOTE_TAGS = frozenset("aside blockquote dd div dl dt li p table tbody td tr".split())
-"""What may be a note; a body, a section or a heading that opens with a mark is not one."""
 _BOILERPLATE_IDS = frozenset({"pg-header", "pg-footer", "pg-machine-header", "pg-start-separator"})
 
 Omission = Literal["mark", "element"]
@@ -114,7 +99,7 @@ def omission(element: Element, tag: str) -> Omission | None:
     types, classes = types_of(element), classes_of(element)
     if _is_matter(element, types, classes) or _is_page_number(element, types, classes):
         return "element"
-    if tag in ("a", "sup", "span", "small") and is_note_mark(element, tag, types, classes):
+    if tag in ("a", "sup", "span", "small") and _is_note_mark(element, tag, types, classes):
         return "mark"
     if tag in BLOCK_TAGS and _is_note(element, tag, classes):
         return "element"
@@ -146,7 +131,7 @@ def _is_page_number(element: Element, types: frozenset[str], classes: list[str])
     return tag_of(element) != "hr" and text is not None and bool(_PAGE_NUMBER.match(text))
 
 
-def is_note_mark(element: Element, tag: str, types: frozenset[str], classes: list[str]) -> bool:
+def _is_note_mark(element: Element, tag: str, types: frozenset[str], classes: list[str]) -> bool:
     """Whether an inline element is the mark of a note: `[1]`, a linked superscript, a noteref."""
     if "noteref" in types:
         return True
@@ -156,13 +141,14 @@ def is_note_mark(element: Element, tag: str, types: frozenset[str], classes: lis
     if any(_MARK_CLASS.search(name) for name in classes):
         return True
     if tag == "sup":  # without a link it may be a power or an ordinal
-        links = [node for node in element.iter() if tag_of(node) == "a"]
-        return any("#" in (link.get("href") or "") for link in links)
+        return any("#" in (link.get("href") or "") for link in elements(element, "a"))
     if tag != "a" or "#" not in (element.get("href") or ""):
         return False
-    if any(tag_of(node) == "sup" for node in element.iter()):
-        return True
-    if _BRACKETED.match(text) or _stands_in_brackets(element):
+    if (
+        next(elements(element, "sup"), None) is not None
+        or _BRACKETED.match(text)
+        or _stands_in_brackets(element)
+    ):
         return True
     return _points_to_note(element) and not text.isalpha()  # "a" or "I" may be a word with a link
 
@@ -171,7 +157,7 @@ def _is_whole_heading(element: Element, text: str) -> bool:
     """Whether a heading says nothing else: `<h2><a href="toc.xhtml#ref1">1</a></h2>`."""
     headings = (node for node in element.iterancestors() if tag_of(node) in _HEADING_TAGS)
     heading = next(headings, None)
-    return heading is not None and clean_text("".join(heading.itertext())) == text
+    return heading is not None and trees.text_of(heading) == text
 
 
 def _stands_in_brackets(element: Element) -> bool:
@@ -234,18 +220,17 @@ def _is_figure(element: Element, tag: str, classes: list[str]) -> bool:
         return short_text(element, _FIGURE_CHARACTERS) is not None
     if tag != "figure" and not any(_FIGURE_CLASS.match(name) for name in classes):
         return False
-    pictures = any(tag_of(node) in ("img", "svg", "image") for node in element.iter())
+    has_picture = next(elements(element, "img", "svg", "image"), None) is not None
     text = short_text(element, _FIGURE_CHARACTERS)
-    return pictures and text is not None and drop_cap(element) is None
+    return has_picture and text is not None and drop_cap(element) is None
 
 
 def drop_cap(element: Element) -> str | None:
     """The letter that a picture stands for: `<img alt="T"/>he`."""
-    for node in element.iter():
-        if tag_of(node) == "img":
-            letter = clean_text(node.get("alt") or "")
-            if len(letter.strip("\"'“‘«")) == 1 and letter[-1].isalpha():
-                return letter
+    for node in elements(element, "img"):
+        letter = clean_text(node.get("alt") or "")
+        if len(letter.strip("\"'“‘«")) == 1 and letter[-1].isalpha():
+            return letter
     return None
 
 
@@ -259,7 +244,7 @@ def is_heading(element: Element, tag: str) -> bool:
         return True
     if tag not in ("p", "div", "center", "li", "dt"):
         return False
-    text = short_text(element, HEADING_CHARACTERS, leaf=True)
+    text = short_text(element, titles.HEADING_CHARACTERS, leaf=True)
     if not text:
         return False
     # `<p class="chapter">` may be a whole short paragraph.
@@ -276,11 +261,11 @@ def _looks_like_heading(element: Element, text: str) -> bool:
         or any("cent" in name and "percent" not in name for name in classes_of(element))
         or bool(_CENTRED.search(element.get("style") or ""))
     )
-    bold = is_all_bold(element)
-    if (centred or bold) and is_strong_heading(text):
+    bold = trees.is_all_bold(element)
+    if (centred or bold) and titles.is_strong_heading(text):
         return True
     # A number in digits alone may be a page's, unless it is bold.
-    return centred and is_numbered(text) and (bold or not text.isdigit())
+    return centred and titles.is_numbered(text) and (bold or not text.isdigit())
 
 
 def is_verse(element: Element, tag: str) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
-from urllib.parse import unquote
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline, backtick, html_inline, image, link
 from markdown_it.token import Token
 
 from folioreel.errors import InputError
@@ -15,15 +17,6 @@ from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.titles import is_break
 from folioreel.ingest.source import SourceFile
 
-# Before inline markup is parsed, each line gets its number, written in kinds of blanks that people
-# do not type. Markdown takes them for blanks, so they change nothing, and the number goes wherever
-# the line's text goes.
-_DIGITS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
-_FRAME = "\u205f"
-_TO_BLANKS = str.maketrans("0123456789", _DIGITS)
-_TO_ASCII = str.maketrans(_DIGITS, "0123456789")
-_STAMP = re.compile(f"{_FRAME}([{_DIGITS}]+){_FRAME}")
-_RARE_BLANKS = re.compile(f"[{_DIGITS}\u200a{_FRAME}]")
 _FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>.*?\n)(?:(?P=fence)|\.\.\.)[ \t]*(?:\n|\Z)",
     re.DOTALL,
@@ -41,17 +34,12 @@ _HTML_HEADING = re.compile(r"\s*<h([1-6])\b", re.IGNORECASE)
 _RULE = re.compile(r"\s*<hr\b", re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]*\}\s*$")
 _FENCED_DIV = re.compile(r"^\s*:{3,}.*$", re.MULTILINE)
-_VERSE_LINE = 70
-"""Characters; longer lines that end with a hard break are prose."""
+_VERSE_LINE = 70  # characters; longer lines that end with a hard break are prose
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 
 
 def read_markdown(file: SourceFile) -> Manuscript:
-    """Read a Markdown file.
-
-    Raises:
-        InputError: The file is not text, or holds nothing to read.
-    """
+    """Read a Markdown file."""
     fields, text = _front_matter(file.text)
     blocks = list(_blocks(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
     if not any(block.kind != "break" for block in blocks):
@@ -66,15 +54,13 @@ def read_markdown(file: SourceFile) -> Manuscript:
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
     """The fields above the text (YAML, TOML, or pandoc's `%` lines); the text with them blanked."""
-    match = _FRONT_MATTER.match(text)
-    if match:
+    if match := _FRONT_MATTER.match(text):
         found = re.findall(r"^(\w+)\s*[:=][ \t]*(.+?)[ \t]*$", match["fields"], re.MULTILINE)
         fields = {name.lower(): value.strip("\"'").strip() for name, value in found}
-        return fields, "\n" * match.group().count("\n") + text[match.end() :]
-    match = _TITLE_BLOCK.match(text)
-    if match:
+        return fields, _blanked(_FRONT_MATTER, text)
+    if match := _TITLE_BLOCK.match(text):
         title = match.group().split("\n")[0].lstrip("% ").strip()
-        return {"title": title}, "\n" * match.group().count("\n") + text[match.end() :]
+        return {"title": title}, _blanked(_TITLE_BLOCK, text)
     return {}, text
 
 
@@ -84,9 +70,7 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[Block]:
-    parser = MarkdownIt("commonmark").enable("table")
-    references: dict[str, object] = {}  # the targets of `[text][name]`, from anywhere in the file
-    tokens = parser.parse(text, references)
+    tokens = _line_parser().parse(text)
     row: list[tuple[str, int]] | None = None
     for k, token in enumerate(tokens):
         first = token.map[0] + 1 if token.map else 0
@@ -96,11 +80,10 @@ def _blocks(text: str) -> Iterator[Block]:
             yield from _block("paragraph", row)
             row = None
         elif token.type == "inline":
-            lines = _inline_lines(parser, token, first, references)
-            opening = tokens[k - 1]
+            lines = _inline_lines(token, first)
             if row is not None:
                 row += lines
-            elif opening.type == "heading_open":
+            elif tokens[k - 1].type == "heading_open":
                 yield from _block("heading", lines)
             else:
                 yield from _body(token, lines)
@@ -113,45 +96,50 @@ def _blocks(text: str) -> Iterator[Block]:
             yield Block(kind="break", text=" ".join(rule.split()), lines=((0, first),))
 
 
-def _inline_lines(
-    parser: MarkdownIt, token: Token, first: int, references: dict[str, object]
-) -> list[tuple[str, int]]:
+def _line_parser() -> MarkdownIt:
+    """A parser that notes in which line a construct ends, even where its markup hides newlines."""
+    parser = MarkdownIt("commonmark").enable("table")
+    hiding = {"backticks": backtick, "link": link, "image": image, "html_inline": html_inline}
+    for name, rule in hiding.items():
+        parser.inline.ruler.at(name, partial(_noting_line, rule))
+    return parser
+
+
+def _noting_line(
+    rule: Callable[[StateInline, bool], bool], state: StateInline, silent: bool
+) -> bool:
+    start, before = state.pos, len(state.tokens)
+    if not rule(state, silent):
+        return False
+    if len(state.tokens) > before:  # not if the parser only looks ahead
+        token = state.tokens[-1]
+        token.meta["lines"] = state.src.count("\n", 0, state.pos)
+        if token.type == "code_inline":  # its newlines have become blanks
+            token.content = state.src[start : state.pos].strip("`")
+    return True
+
+
+def _inline_lines(token: Token, first: int) -> list[tuple[str, int]]:
     """The visible text of each source line of a paragraph, and the line's number."""
-    [inline] = parser.parseInline(_stamped(token.content, first), references)
-    stamped = "".join(_visible(inline.children or ()))
-    plain = "".join(_visible(token.children or ()))
-    if "".join(_STAMP.sub("", stamped).split()) == "".join(plain.split()):
-        return _stamped_lines(stamped, first)
-    # A link whose target goes on in the next line loses the number: count the visible lines.
-    parts: list[list[str]] = [[]]
+    lines = [""]
     for child in token.children or ():
-        if child.type in ("softbreak", "hardbreak"):
-            parts.append([])
-        parts[-1].extend(_visible([child]))
-    return [("".join(part), first + k) for k, part in enumerate(parts)]
-
-
-def _stamped(content: str, first: int) -> str:
-    """The source of a paragraph, with its number before each line."""
-    lines = _RARE_BLANKS.sub(" ", content).split("\n")
-    numbers = [str(first + k).translate(_TO_BLANKS) for k in range(len(lines))]
-    return "\n".join(
-        f"{_FRAME}{number}{_FRAME}{line}" if k else line
-        for k, (number, line) in enumerate(zip(numbers, lines, strict=True))
-    )
-
-
-def _stamped_lines(text: str, first: int) -> list[tuple[str, int]]:
-    """The visible text of each source line, and the line's number."""
-    parts = _STAMP.split(text)
-    numbers = [first, *(int(digits.translate(_TO_ASCII)) for digits in parts[1::2])]
-    return list(zip(parts[::2], numbers, strict=True))
+        if child.type == "code_inline":
+            head, *rest = child.content.split("\n")
+            lines[-1] += head
+            lines += rest
+        elif child.type in ("text", "text_special"):
+            lines[-1] += _NOTE_MARK.sub("", child.content)
+        elif child.type in ("softbreak", "hardbreak"):
+            lines.append("")
+        elif child.type == "html_inline" and child.content.lower().startswith("<br"):
+            lines[-1] += " "
+        lines += [""] * (child.meta.get("lines", 0) + 1 - len(lines))
+    return [(text, first + k) for k, text in enumerate(lines)]
 
 
 def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Block]:
     """A paragraph; or verse, if its lines have hard breaks or form a line block of pandoc."""
-    children = inline.children or []
-    hard = sum(token.type == "hardbreak" for token in children)
+    hard = sum(token.type == "hardbreak" for token in inline.children or ())
     if len(lines) > 1 and all(text.strip().startswith("| ") for text, _ in lines):
         yield from _block("verse", [(text.strip()[2:], number) for text, number in lines])
     elif (
@@ -160,28 +148,6 @@ def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Block]:
         yield from _block("verse", lines)
     else:
         yield from _block("paragraph", lines)
-
-
-def _visible(tokens: Sequence[Token]) -> Iterator[str]:
-    """The text that a reader sees, and the line numbers in what is hidden."""
-    for token in tokens:
-        if token.type in ("text", "code_inline", "text_special"):
-            yield (
-                token.content if token.type == "code_inline" else _NOTE_MARK.sub("", token.content)
-            )
-        elif token.type in ("softbreak", "hardbreak"):
-            yield " "
-        elif token.type == "html_inline":
-            yield "".join(match.group() for match in _STAMP.finditer(token.content))
-            yield " " if token.content.lower().startswith("<br") else ""
-        elif token.type in ("link_open", "image"):
-            target = (
-                f"{token.attrGet('href') or token.attrGet('src')}{token.attrGet('title') or ''}"
-            )
-            if token.type == "image":
-                target = token.content + target
-            # A target over several lines is shown after the text; its numbers still count.
-            yield "".join(match.group() for match in _STAMP.finditer(unquote(target)))
 
 
 def _block(kind: BlockKind, lines: Sequence[tuple[str, int]]) -> Iterator[Block]:
@@ -201,15 +167,10 @@ def _block(kind: BlockKind, lines: Sequence[tuple[str, int]]) -> Iterator[Block]
 
 def _paragraphs(content: str, first: int) -> Iterator[Block]:
     """Literal text, split at empty lines."""
-    group: list[tuple[str, int]] = []
-    for k, line in enumerate(content.split("\n")):
-        if line.strip():
-            group.append((line, first + k))
-        elif group:
-            yield from _block("paragraph", group)
-            group = []
-    if group:
-        yield from _block("paragraph", group)
+    lines = [(line, first + k) for k, line in enumerate(content.split("\n"))]
+    for written, group in groupby(lines, key=lambda line: bool(line[0].strip())):
+        if written:
+            yield from _block("paragraph", list(group))
 
 
 def _html_blocks(content: str, first: int) -> Iterator[Block]:
@@ -218,9 +179,8 @@ def _html_blocks(content: str, first: int) -> Iterator[Block]:
     if _RULE.match(content) and not _TAG.sub("", content).strip():
         yield Block(kind="break", text="", lines=((0, first),))
         return
-    heading = _HTML_HEADING.match(content)
     plain = html.unescape(_blanked(_TAG, content))
-    if heading:
+    if _HTML_HEADING.match(content):
         lines = [(line, first + k) for k, line in enumerate(plain.rstrip("\n").split("\n"))]
         yield from _block("heading", lines)
     else:

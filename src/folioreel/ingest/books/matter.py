@@ -26,27 +26,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block, Document, drop_blocks
-from folioreel.ingest.books.titles import (
-    ANY_LANGUAGE,
-    MatterKind,
-    is_numbered,
-    is_strong_heading,
-    matter_kind,
-)
+from folioreel.ingest.books.titles import ANY_LANGUAGE, MatterKind, matter_kind
 
+# What a "title page" or "dedication" may hold, in either unit (about five printed pages); one with
+# more text is mislabelled, and may hold a chapter.
 PAGE_CHARACTERS = 8000
 _PAGE_WORDS = 1500
-"""What a "title page" or "dedication" may hold, in either unit (about five printed pages); one
-with more text is mislabelled, and may hold a chapter."""
+# A document of an EPUB, or a section of running text, that holds more of the book's words is the
+# story, whatever it is called. Long prefaces to short novels are common in running text.
 _LARGEST_SHARE = 0.2
-"""A document of an EPUB with more of the book's words is the story, whatever it is called."""
 _LARGEST_SECTION = 0.5
-"""The same for a section of running text, where long prefaces to short novels are common."""
-_PROSE_WORDS = 25
-"""A block with fewer words before the first chapter may be a line of the title page."""
-_TITLE_WORDS = 8
-"""A line with more words is a sentence that happens to begin like a title of matter."""
+_PROSE_WORDS = 25  # with fewer, a block before the first chapter may be a line of the title page
+_TITLE_WORDS = 8  # with more, a line is a sentence that happens to begin like a title of matter
 
 # EPUB's words for matter, in `epub:type`, in `role` (as `doc-…`), and in the guide of EPUB 2.
 _PAGE_TYPES = frozenset(
@@ -82,20 +75,12 @@ _IMPRINT = re.compile(rf"^\W*(?:{ANY_LANGUAGE.imprints})\b", re.IGNORECASE)
 _THE_END = re.compile(rf"^[^\w]*(?:{ANY_LANGUAGE.ends})[^\w]*$", re.IGNORECASE)
 _ENTRY_END = re.compile(r"(?:\.{2,}|\s{2,}|\s)\d{1,4}$")
 _NUMERAL = re.compile(r"\b(?:\d+|[ivxlcdm]+)\b\.?|[.·…\s]+", re.IGNORECASE)
-_ENTRY_CHARACTERS = 160
-"""An entry of the contents may hold a summary of its chapter; a paragraph is longer."""
-_CAPTION_CHARACTERS = 60
-"""What may stand between entries: "PART ONE", "CHAPTER … PAGE"."""
+_ENTRY_CHARACTERS = 160  # an entry of the contents with a summary; a paragraph is longer
+_CAPTION_CHARACTERS = 60  # what may stand between entries: "PART ONE", "CHAPTER … PAGE"
 
 
 def is_matter_type(types: frozenset[str], outer: frozenset[str], *, is_page: bool) -> bool:
-    """Whether its types make an element matter.
-
-    Args:
-        types: What `epub:type` and `role` say of it.
-        outer: What they say of it and of the elements around it.
-        is_page: It has at most `PAGE_CHARACTERS` characters.
-    """
+    """Whether its types make an element matter; `outer` has those of the elements around it too."""
     if types & _APPARATUS_TYPES or (types & _PAGE_TYPES and is_page):
         return True
     return bool(types & _PREFACE_TYPES) and "frontmatter" in outer
@@ -126,7 +111,7 @@ def _is_matter_document(document: Document) -> bool:
     if first.kind == "heading":
         if _names_document(first.text, is_page=is_page):
             return True
-        if is_strong_heading(first.text):
+        if titles.is_strong_heading(first.text):
             return False
     stem = posixpath.splitext(posixpath.basename(document.href))[0].lower()
     return is_page and _names_file(stem)
@@ -211,10 +196,9 @@ def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str
     kept = _drop_title_page(kept, skipped)
     if not any(block.kind in ("paragraph", "verse") for block in kept):
         return blocks, ()
-    if not +skipped:
-        return tuple(kept), ()
-    names = ", ".join(f"{name} ({count})" for name, count in (+skipped).items())
-    return tuple(kept), (f"skipped front and back matter (number of blocks): {names}",)
+    names = ", ".join(f"{name} ({count})" for name, count in skipped.items() if count)
+    note = f"skipped front and back matter (number of blocks): {names}"
+    return tuple(kept), (note,) if names else ()
 
 
 def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
@@ -257,7 +241,7 @@ def _is_contents_list(block: Block) -> bool:
     entries = [
         block.text[a:b].strip() for a, b in zip(starts, [*starts[1:], len(block.text)], strict=True)
     ]
-    listed = sum(bool(_ENTRY_END.search(e)) or is_strong_heading(e) for e in entries)
+    listed = sum(bool(_ENTRY_END.search(e)) or titles.is_strong_heading(e) for e in entries)
     return listed >= 0.6 * len(entries)  # long entries run on over a line without a number
 
 
@@ -320,7 +304,7 @@ def _is_prose_soon(blocks: list[Block], k: int) -> bool:
             if _is_prose(follower) or _is_told(follower):
                 return True
             short += 1
-        if short > 1 or (follower.kind == "heading" and is_strong_heading(follower.text)):
+        if short > 1 or (follower.kind == "heading" and titles.is_strong_heading(follower.text)):
             return False
     return False
 
@@ -345,7 +329,7 @@ def _is_told(block: Block) -> bool:
 def _first_chapter(blocks: list[Block]) -> int:
     """The first numbered heading that opens prose, or else the first heading that does."""
     opening = [k for k, b in enumerate(blocks) if b.kind == "heading" and _is_prose_soon(blocks, k)]
-    numbered = (k for k in opening if is_numbered(blocks[k].text))
+    numbered = (k for k in opening if titles.is_numbered(blocks[k].text))
     return next(numbered, opening[0] if opening else 0)
 
 
@@ -356,7 +340,7 @@ def _drop_after_end(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
         is_title = k > 0 and blocks[k - 1].kind == "heading"
         if _THE_END.match(blocks[k].text) and not is_title:
             after = blocks[k + 1 :]
-            if any(b.kind == "heading" and is_numbered(b.text) for b in after):
+            if any(b.kind == "heading" and titles.is_numbered(b.text) for b in after):
                 return blocks
             skipped["after the end"] += len(after)
             return blocks[:k]
@@ -368,14 +352,14 @@ def _demote_capitals(blocks: list[Block]) -> list[Block]:
 
     A line right below a number stays: it is the chapter's title.
     """
-    strong = sum(b.kind == "heading" and is_strong_heading(b.text) for b in blocks)
+    strong = sum(b.kind == "heading" and titles.is_strong_heading(b.text) for b in blocks)
     if strong < 3:  # a prologue and an epilogue alone do not make chapters numbered
         return blocks
     first = _first_chapter(blocks)
     result: list[Block] = []
     for k, block in enumerate(blocks):
         titled = bool(result) and result[-1].kind == "heading"
-        if k > first and block.guessed and not is_numbered(block.text) and not titled:
+        if k > first and block.guessed and not titles.is_numbered(block.text) and not titled:
             block = replace(block, kind="paragraph")
         result.append(block)
     return result
@@ -390,7 +374,9 @@ def _drop_title_page(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
             first = k
             break
     # "PART ONE" above "CHAPTER ONE" stays.
-    while first and blocks[first - 1].kind == "heading" and is_numbered(blocks[first - 1].text):
+    while (
+        first and blocks[first - 1].kind == "heading" and titles.is_numbered(blocks[first - 1].text)
+    ):
         first -= 1
     skipped["title page"] += first
     return blocks[first:]

@@ -14,66 +14,41 @@ from pathlib import Path
 from typing import Literal
 
 from folioreel.errors import InputError
+from folioreel.ingest.books import pdf_layout, pdf_lines, titles
 from folioreel.ingest.books.blocks import Block, Manuscript, arrange, head_pages, heading_text
-from folioreel.ingest.books.pdf_layout import (
-    Area,
-    Placed,
-    Style,
-    body_size,
-    drop_furniture,
-    drop_notes,
-    measure_style,
-    place_lines,
-    reading_areas,
-    usual_margins,
-)
-from folioreel.ingest.books.pdf_lines import FEWEST_LETTERS, SOFT_HYPHEN, Line, read_text
-from folioreel.ingest.books.titles import (
-    HEADING_CHARACTERS,
-    is_break,
-    is_numbered,
-    is_strong_heading,
-    is_weak_heading,
-)
+from folioreel.ingest.books.pdf_layout import Area, Placed, Style
+from folioreel.ingest.books.pdf_lines import FEWEST_LETTERS, SOFT_HYPHEN, Line
+from folioreel.ingest.books.titles import is_break, is_numbered, is_strong_heading
+from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import SourceFile
 
 _FILE_NAME = re.compile(
     r"^(?:untitled|microsoft word\b.*|.*\.(?:docx?|odt|indd|tex|rtf|pdf|qxd|pub|html?))?$",
     re.IGNORECASE,
 )
+_UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")  # no character, or one of a font's own
 _SCANNED = "has no text layer (it is a scan); run OCR on it first, for example with ocrmypdf"
+# With more characters that no font explains, OCR reads the page better than we can.
 _UNREADABLE_SHARE = 0.3
-"""With more characters that no font explains, OCR reads the page better than we can."""
+# Letters larger than the text's by this factor are a heading's: 12 pt above text in 10.5 pt are,
+# 11 pt are not.
 _LARGER = 1.12
-"""Letters larger than the text's by this factor are a heading's: 12 pt above text in 10.5 pt are,
-11 pt are not."""
-_END_MARKS = ".!?…:;”\"'’»)*"
-"""What does not end a heading in bold: a run-in heading or a bold sentence ends so."""
-_TERMINAL = ".!?…”\"'’»"
-"""What ends a paragraph."""
-_INITIAL = 1.7
-"""A single letter larger by this factor is a drop capital, two lines high or more."""
-_SET_OFF = 0.4
-"""Lines of space above and below a heading, at least, in units of the pitch."""
-_PARAGRAPH_GAP = 0.25
-"""Lines of space that separate paragraphs in a book that separates them by space."""
-_LOOSE_GAP = 0.45
-"""The same where indentation does; small spaces there may only stretch a page to its height."""
-_BREAK_GAP = 0.8
-"""Lines of space between indented paragraphs that stand for a section break."""
-_HEADING_GAP = 0.9
-"""Lines of one heading are closer than this, in units of their own size."""
-_SAME_SIZE = 0.06
-"""Two lines of a heading whose sizes differ by less are one heading."""
+_END_MARKS = ".!?…:;”\"'’»)*"  # end a run-in heading or a bold sentence, and not a heading in bold
+_TERMINAL = ".!?…”\"'’»"  # what ends a paragraph
+_INITIAL = 1.7  # a single letter larger by this factor is a drop capital, two lines high or more
+# Space above a line, in lines (units of the pitch):
+_SET_OFF = 0.4  # above and below a heading, at least
+_PARAGRAPH_GAP = 0.25  # separates paragraphs in a book that separates them by space
+_LOOSE_GAP = 0.45  # where indentation separates them; less may only stretch a page to its height
+_BREAK_GAP = 0.8  # between indented paragraphs, stands for a section break
+_HEADING_GAP = 0.9  # lines of one heading are closer than this, in units of their own size
+_SAME_SIZE = 0.06  # two lines of a heading whose sizes differ by less are one heading
+# In sizes of the text: lines that differ by more belong to different blocks. A letter or a
+# quotation is set smaller; italics and small capitals differ by less.
 _OTHER_SIZE = 0.15
-"""Lines that differ by more, in units of the text's size, belong to different blocks: a letter
-or a quotation is set smaller. Italics and small capitals differ by less."""
-_INDENT_TOLERANCE = 0.3
-"""How exactly a line must stand at the usual indentation, in sizes of the text."""
-_STEP_IN = 0.5
-"""A line that begins further right than the one before, by this many sizes, is indented."""
-_VERSE_INDENT = 0.8
-"""Verse is indented by at least this, in sizes of the text."""
+_INDENT_TOLERANCE = 0.3  # how exactly a line must stand at the usual indentation
+_STEP_IN = 0.5  # a line that begins further right than the one before by this is indented
+_VERSE_INDENT = 0.8  # verse is indented by at least this
 
 Role = Literal["heading", "break", "paragraph"]
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -98,53 +73,48 @@ _DASH = re.compile(r"(?<=\S)(?:--|—|–)$")
 
 
 def read_pdf(file: SourceFile) -> Manuscript:
-    """Read a PDF that holds text.
-
-    Raises:
-        InputError: The file is not a PDF, damaged, behind a password, or a scan without text.
-    """
-    read = read_text(file)
-    _refuse_unreadable(read.pages, file.path)
-    blocks = head_pages(_blocks(read.pages), read.outline)
-    return Manuscript(
-        title=file.path.stem if _FILE_NAME.match(read.title) else read.title,
-        blocks=arrange(blocks),
-        language=read.language,
-        notes=read.notes,
-    )
+    """Read a PDF that holds text; a scan without a text layer is refused."""
+    with pdf_lines.open_pdf(file) as document:
+        pages, notes = pdf_lines.read_pages(document, file.path)
+        _refuse_unreadable(pages, file.path)
+        title = clean_text(document.get_metadata_value("Title") or "")
+        return Manuscript(
+            title=file.path.stem if _FILE_NAME.match(title) else title,
+            blocks=arrange(head_pages(_blocks(pages), pdf_lines.read_outline(document))),
+            language=pdf_lines.read_language(document),
+            notes=notes,
+        )
 
 
 def _refuse_unreadable(pages: Sequence[Sequence[Line]], path: Path) -> None:
-    text = "".join(line.text for lines in pages for line in lines)
-    letters = sum(character.isalpha() for character in text)
+    letters = sum(map(pdf_lines.count_letters, pages))
     # Scanners print a page number or a stamp on each page, and no more.
     if letters == 0 or (len(pages) > 3 and letters < FEWEST_LETTERS * len(pages)):
         raise InputError(_SCANNED, path)
-    unknown = sum(character == "\ufffd" or "\ue000" <= character <= "\uf8ff" for character in text)
-    if unknown > _UNREADABLE_SHARE * len(text):
-        message = (
-            "has text in fonts that do not say which letters they draw; run ocrmypdf --force-ocr"
-        )
+    text = "".join(line.text for lines in pages for line in lines)
+    if len(_UNKNOWN.findall(text)) > _UNREADABLE_SHARE * len(text):
+        message = "has text in fonts that do not name their letters; run ocrmypdf --force-ocr"
         raise InputError(message, path)
 
 
 def _blocks(pages: Sequence[Sequence[Line]]) -> list[Block]:
-    pages = drop_furniture(pages)
-    size = body_size(pages)
-    margins = usual_margins(pages)
+    pages = pdf_layout.drop_furniture(pages)
+    size = pdf_layout.body_size(pages)
+    margins = pdf_layout.usual_margins(pages)
     areas: list[Area] = []
     for number, lines in enumerate(pages):
-        areas += reading_areas(drop_notes(lines, size), margins.get(number % 2))
-    style = measure_style(areas, size)
+        text = pdf_layout.drop_notes(lines, size)
+        areas += pdf_layout.reading_areas(text, margins.get(number % 2))
+    style = pdf_layout.measure_style(areas, size)
     joiner = Joiner(line.text for area in areas for line in area.lines)
-    placed = list(place_lines(areas, style))
-    return list(make_blocks(group_lines(placed, style, joiner), style, joiner))
+    placed = pdf_layout.place_lines(areas, style)
+    return list(_make_blocks(_group_lines(placed, style, joiner), style, joiner))
 
 
-def group_lines(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterator[list[Placed]]:
+def _group_lines(lines: Iterable[Placed], style: Style, joiner: Joiner) -> Iterator[list[Placed]]:
     """The lines of each block; lines of a heading that look the same are one block."""
     group: list[Placed] = []
-    for placed in merge_initials(lines, style, joiner):
+    for placed in _merge_initials(lines, style, joiner):
         if group and _starts_block(group, placed, style):
             yield group
             group = []
@@ -153,7 +123,7 @@ def group_lines(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterat
         yield group
 
 
-def merge_initials(lines: Sequence[Placed], style: Style, joiner: Joiner) -> Iterator[Placed]:
+def _merge_initials(lines: Iterable[Placed], style: Style, joiner: Joiner) -> Iterator[Placed]:
     """Join drop capitals, which files draw separately, to the lines they begin."""
     initial: Placed | None = None
     for placed in lines:
@@ -185,7 +155,7 @@ def _with_initial(initial: Placed, placed: Placed, joiner: Joiner) -> Placed:
 
 def _starts_block(group: Sequence[Placed], placed: Placed, style: Style) -> bool:
     last = group[-1]
-    role, role_before = line_role(placed, style), line_role(last, style)
+    role, role_before = _line_role(placed, style), _line_role(last, style)
     if role != role_before or role == "break" or placed.opens:
         return True
     if role == "heading":
@@ -220,10 +190,9 @@ def _is_indented(group: Sequence[Placed], placed: Placed, style: Style) -> bool:
 
 def _follows_end(last: Placed, placed: Placed, style: Style) -> bool:
     """Where nothing else separates paragraphs, a short line with a full stop ends one."""
-    if style.indent or style.spaced:
+    if style.indent or style.spaced or placed.is_centred:
         return False
-    ended = _had_room(last, placed) and last.line.text[-1] in _TERMINAL
-    return ended and not placed.is_centred
+    return last.line.text[-1] in _TERMINAL and _had_room(last, placed)
 
 
 def _had_room(last: Placed, placed: Placed) -> bool:
@@ -247,13 +216,13 @@ def _runs_on(last: Placed, placed: Placed, style: Style) -> bool:
     return text[-1] not in _TERMINAL or not _had_room(last, placed)
 
 
-def line_role(placed: Placed, style: Style) -> Role:
+def _line_role(placed: Placed, style: Style) -> Role:
     """What a line is by itself."""
     line = placed.line
     text = line.text
     if is_break(text):
         return "break"
-    if len(text) > HEADING_CHARACTERS or not any(c.isalnum() for c in text):
+    if len(text) > titles.HEADING_CHARACTERS or not any(c.isalnum() for c in text):
         return "paragraph"
     # A long line in large letters that ends like a sentence is a motto, or a letter to the reader.
     if line.size > _LARGER * style.size and not (len(text) > 60 and text[-1] in ".,"):
@@ -266,7 +235,7 @@ def line_role(placed: Placed, style: Style) -> Role:
         return "heading"
     if line.bold and placed.is_short and text[-1] not in _END_MARKS:
         return "heading"
-    weak = placed.is_centred and is_weak_heading(
+    weak = placed.is_centred and titles.is_weak_heading(
         text,
         # The top of a page counts as the four blank lines that mean a new page in plain text.
         blank_before=round(placed.gap) if placed.gap is not None else 4,
@@ -276,7 +245,7 @@ def line_role(placed: Placed, style: Style) -> Role:
     return "heading" if weak else "paragraph"
 
 
-def make_blocks(
+def _make_blocks(
     groups: Iterable[Sequence[Placed]], style: Style, joiner: Joiner
 ) -> Iterator[Block]:
     """The blocks of the book; an empty line between paragraphs that are not spaced is a break."""
@@ -294,7 +263,7 @@ def _make_block(group: Sequence[Placed], style: Style, joiner: Joiner) -> Block:
     """One block from its lines."""
     href = f"#page={group[0].line.page + 1}"
     texts = [placed.line.text for placed in group]
-    role = line_role(group[0], style)
+    role = _line_role(group[0], style)
     if role == "break":
         return Block(kind="break", text=texts[0], href=href)
     if role == "heading":

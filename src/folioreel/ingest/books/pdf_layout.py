@@ -8,33 +8,26 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from folioreel.ingest.books.blocks import numeral_value
 from folioreel.ingest.books.pdf_lines import Line, merge_continuations
 from folioreel.ingest.books.titles import ANY_LANGUAGE, is_break
 
-_EDGE_LINES = 3
-"""Running heads and page numbers are among this many lines at the top or bottom of a page."""
-_SLOT = 6.0
-"""Points; lines that are closer are at the same height on different pages (half a line)."""
+_EDGE_LINES = 3  # running heads and page numbers are among so many at a page's top or bottom
+_SLOT = 6.0  # points; lines that are closer are at the same height on different pages (half a line)
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,4}|[ivxlc]{1,7})(?![\w])", re.IGNORECASE)
 _DECORATED_NUMBER = re.compile(
     rf"^[\s\-–—|~•·\[(<*.]*(?:{ANY_LANGUAGE.page_numbers})?\s*(?:\d{{1,4}}|[ivxlc]{{1,7}})"
     rf"(?:\s*(?:/|{ANY_LANGUAGE.of_pages})\s*\d{{1,4}})?[\s\-–—|~•·\])>*.]*$",
     re.IGNORECASE,
 )
-_LARGER = 1.15
-"""Letters larger than the text's by this factor are a chapter's number, not a page's."""
-_FEWEST_REPEATS = 3
-"""Page numbers or running heads that agree by chance are one or two."""
-_NOTE_SIZE = 0.95
-"""Footnotes are set smaller than this share of the text's size."""
-_MARGIN_POINTS = 2
-"""How exactly lines keep to a margin: hanging punctuation and rounding move them this far."""
-_FEWEST_COLUMN_LINES = 5
-"""Fewer lines beside each other are a table, a signature or an address."""
-_PERCENTILE = 0.95
-"""The right margin is where all but the longest lines end; these may stick out."""
+_LARGER = 1.15  # letters larger than the text's by this factor are a chapter's number, not a page's
+_FEWEST_REPEATS = 3  # page numbers or running heads that agree by chance are one or two
+_NOTE_SIZE = 0.95  # footnotes are set smaller than this share of the text's size
+_MARGIN_POINTS = 2  # hanging punctuation and rounding move lines so far from a margin
+_FEWEST_COLUMN_LINES = 5  # fewer lines beside each other are a table, a signature or an address
+_PERCENTILE = 0.95  # the right margin is where all but the longest lines end; these may stick out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +44,10 @@ class Area:
         return max(self.right - self.left, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Offset:
-    """A way to number pages: the kind of numeral, and how far it is ahead of the page's index."""
-
-    style: str
-    pages: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class _EdgeLine:
-    line: Line
-    slot: tuple[str, int]
-    """The page's edge, and the height in steps of `_SLOT`."""
+# A way to number pages: the kind of numeral, and how far it is ahead of the page's index.
+_Offset = tuple[Literal["digits", "capitals", "small"], int]
+# A line near a page's edge: the line, the edge, and its height in steps of `_SLOT`.
+_EdgeLine = tuple[Line, tuple[str, int]]
 
 
 def drop_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
@@ -73,15 +57,16 @@ def drop_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     middle = (min(heights, default=0.0) + max(heights, default=0.0)) / 2
     edges = [edge for lines in pages for edge in _edge_lines(lines, middle)]
     offsets = _number_offsets(edges, body, len(pages))
-    repeats = Counter((edge.slot, _pattern(edge.line, offsets)) for edge in edges)
-    neighbours = {key: _count_nearby(repeats, key) for key in repeats}
+    patterns = [(edge, height, _pattern(line, offsets)) for line, (edge, height) in edges]
+    repeats = Counter(patterns)
     gone: set[Line] = set()
-    for edge in edges:
-        count = neighbours[edge.slot, _pattern(edge.line, offsets)]
-        if _is_repeated(edge.line, count, body, len(pages)) or _is_page_number(
-            edge.line, offsets, body, len(pages)
+    for (line, _), (edge, height, pattern) in zip(edges, patterns, strict=True):
+        # Rounding moves some lines one step up or down.
+        count = sum(repeats[edge, height + step, pattern] for step in (-1, 0, 1))
+        if _is_repeated(line, count, body, len(pages)) or _is_page_number(
+            line, offsets, body, len(pages)
         ):
-            gone.add(edge.line)
+            gone.add(line)
     gone |= _strays(edges, gone, pages)
     return [_without_edges(lines, gone) for lines in pages]
 
@@ -108,7 +93,7 @@ def _edge_lines(lines: Sequence[Line], middle: float) -> list[_EdgeLine]:
     top = [line for line in ordered[:_EDGE_LINES] if line.y > middle]
     bottom = [line for line in ordered[-_EDGE_LINES:] if line.y <= middle]
     return [
-        _EdgeLine(line=line, slot=(edge, round(line.y / _SLOT)))
+        (line, (edge, round(line.y / _SLOT)))
         for edge, group in (("top", top), ("bottom", bottom))
         for line in group
     ]
@@ -122,25 +107,26 @@ def _number_offsets(edges: Sequence[_EdgeLine], body: float, pages: int) -> set[
     """
     alone: Counter[_Offset] = Counter()
     beside: Counter[_Offset] = Counter()
-    for edge in edges:
-        if edge.line.size > _LARGER * body:
+    for line, _ in edges:
+        if line.size > _LARGER * body:
             continue
-        bare = _DECORATED_NUMBER.match(edge.line.text)
-        for offset in {_offset(n, edge.line.page) for n in _NUMBER.findall(edge.line.text)}:
-            (alone if bare and offset.style != "capitals" else beside)[offset] += 1
+        bare = _DECORATED_NUMBER.match(line.text)
+        for offset in {_offset(numeral, line.page) for numeral in _NUMBER.findall(line.text)}:
+            (alone if bare and offset[0] != "capitals" else beside)[offset] += 1
     least = max(_FEWEST_REPEATS, 0.25 * pages)
     # Up to three ways to count: front matter, the book, and a second volume.
     found = {offset for offset, count in alone.most_common(3) if count >= _FEWEST_REPEATS} | {
         offset for offset, count in beside.most_common(1) if count >= least
     }
     # Where digits number the pages, capitals number the chapters.
-    digits = {offset for offset in found if offset.style != "capitals"}
-    return digits or found
+    return {offset for offset in found if offset[0] != "capitals"} or found
 
 
 def _offset(numeral: str, page: int) -> _Offset:
-    style = "digits" if numeral.isdigit() else "capitals" if numeral.isupper() else "small"
-    return _Offset(style=style, pages=numeral_value(numeral) - page)
+    ahead = numeral_value(numeral) - page
+    if numeral.isdigit():
+        return "digits", ahead
+    return "capitals" if numeral.isupper() else "small", ahead
 
 
 def _pattern(line: Line, offsets: set[_Offset]) -> str:
@@ -151,14 +137,6 @@ def _pattern(line: Line, offsets: set[_Offset]) -> str:
     ).casefold()
 
 
-def _count_nearby(
-    repeats: Counter[tuple[tuple[str, int], str]], key: tuple[tuple[str, int], str]
-) -> int:
-    """How often a text is found at a height, or one step above or below it."""
-    (edge, height), pattern = key
-    return sum(repeats[(edge, height + step), pattern] for step in (-1, 0, 1))
-
-
 def _is_page_number(line: Line, offsets: set[_Offset], body: float, pages: int) -> bool:
     if not _DECORATED_NUMBER.match(line.text) or line.size > _LARGER * body:
         return False
@@ -166,7 +144,7 @@ def _is_page_number(line: Line, offsets: set[_Offset], body: float, pages: int) 
     if found & offsets:
         return True
     # Too few pages to agree: then a number that is the page's own is enough.
-    return pages < 4 and _Offset(style="digits", pages=1) in found
+    return pages < 4 and ("digits", 1) in found
 
 
 def _strays(
@@ -176,12 +154,11 @@ def _strays(
 
     The head of a short chapter is one. It must be set off from the text by more than a line.
     """
-    total = Counter(edge.slot for edge in edges)
-    heads = Counter(edge.slot for edge in edges if edge.line in gone)
+    total = Counter(slot for _, slot in edges)
+    heads = Counter(slot for line, slot in edges if line in gone)
     strays = set()
-    for edge in edges:
-        line = edge.line
-        if line in gone or (heads[edge.slot] < max(_FEWEST_REPEATS, 0.5 * total[edge.slot])):
+    for line, slot in edges:
+        if line in gone or heads[slot] < max(_FEWEST_REPEATS, 0.5 * total[slot]):
             continue
         beside = [abs(other.y - line.y) for other in pages[line.page] if other.y != line.y]
         # Lines of text are about 1.2 sizes apart, and longer than a head.
@@ -200,12 +177,7 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 
 
 def reading_areas(lines: Sequence[Line], default: tuple[float, float] | None = None) -> list[Area]:
-    """A page's columns in reading order, with their margins.
-
-    Args:
-        lines: What the page holds, without furniture.
-        default: The margins of other pages, for one with too few lines to show its own.
-    """
+    """A page's columns in reading order; `default` are the margins that other pages have."""
     if not lines:
         return []
     # Some files draw lines in another order than they are read; a few steps up are normal.
@@ -282,13 +254,10 @@ def drop_notes(lines: Sequence[Line], size: float) -> list[Line]:
     ordered = sorted(lines, key=lambda line: -line.y)
     for k, line in enumerate(ordered):
         opened = re.match(r"^[\[(]?(\d{1,3}|[*†‡]+)[\])]?[.:]?\s*\S", line.text)
-        below = ordered[k:]
-        if (
-            opened
-            and opened.group(1) in marks
-            and all(note.size < _NOTE_SIZE * size for note in below)
-        ):
-            return [kept for kept in lines if kept not in below]
+        if opened and opened.group(1) in marks:
+            below = ordered[k:]
+            if all(note.size < _NOTE_SIZE * size for note in below):
+                return [kept for kept in lines if kept not in below]
     return list(lines)
 
 
@@ -297,12 +266,9 @@ class Style:
     """How a book sets its text, measured over all pages."""
 
     size: float
-    pitch: float
-    """From baseline to baseline."""
-    indent: float
-    """Of a paragraph's first line; 0 if paragraphs are not indented."""
-    spaced: bool
-    """Whether space separates paragraphs."""
+    pitch: float  # from baseline to baseline
+    indent: float  # of a paragraph's first line; 0 if paragraphs are not indented
+    spaced: bool  # whether space separates paragraphs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,12 +277,9 @@ class Placed:
 
     line: Line
     area: Area
-    gap: float | None
-    """Lines of space above it, 0 for none; None at the top of a column."""
-    room_below: float | None
-    """Lines of space below it; None at the bottom of a column."""
-    opens: bool = False
-    """It has a drop capital, so a paragraph begins with it."""
+    gap: float | None  # lines of space above it, 0 for none; None at the top of a column
+    room_below: float | None  # lines of space below it; None at the bottom of a column
+    opens: bool = False  # it has a drop capital, so a paragraph begins with it
 
     @property
     def indent(self) -> float:
@@ -352,7 +315,10 @@ def measure_style(areas: Sequence[Area], size: float) -> Style:
             # Less is rounding, more is a centred or right-aligned line.
             if 0.5 * size < line.x0 - area.left < 5 * size:
                 indents[round(line.x0 - area.left)] += 1
-    pitch = _smallest_common(pitches) or 1.2 * size  # the usual leading
+    # The smallest distance that many lines have: in dialogue the wide ones may prevail. Without
+    # any, it is the usual leading.
+    many = 0.3 * max(pitches.values(), default=0)
+    pitch = min((height for height, n in pitches.items() if n >= many), default=1.2 * size)
     indent, count = indents.most_common(1)[0] if indents else (0, 0)
     # One line in 33 is about one paragraph per page; other indentations are rarer.
     indented = count >= max(3, 0.03 * lines)
@@ -364,12 +330,6 @@ def measure_style(areas: Sequence[Area], size: float) -> Style:
         indent=float(indent) if indented else 0.0,
         spaced=gaps > 0.05 * sum(pitches.values()) and gaps >= 3,
     )
-
-
-def _smallest_common(pitches: Counter[float]) -> float | None:
-    """The smallest distance that many lines have: in dialogue the wide ones may prevail."""
-    most = max(pitches.values(), default=0)
-    return min((pitch for pitch, count in pitches.items() if count >= 0.3 * most), default=None)
 
 
 def place_lines(areas: Sequence[Area], style: Style) -> Iterator[Placed]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import ctypes
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -28,31 +29,21 @@ from folioreel.ingest.source import SourceFile
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 )
-_LINE_HYPHENS = "\x02\ufffe"
-"""What PDFium returns for a hyphen at the end of a line, in place of the line break."""
-SOFT_HYPHEN = "\u00ad"
-"""At the end of a line, a hyphen that belongs to the line break and not to the word."""
+_LINE_HYPHENS = "\x02\ufffe"  # PDFium's for a hyphen at a line's end, in place of the line break
+SOFT_HYPHEN = "\u00ad"  # at a line's end: belongs to the line break and not to the word
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 # Distances are measured in sizes of the letters, so that they hold for any font.
-_GAP = 2.5
-"""Wider spaces separate columns, or a title from its page number, and not words of one line."""
-_SAME_BASELINE = 0.1
-"""Parts of one line may differ in height by rounding."""
-_NEW_LINE = 0.7
-"""A step up or down that is larger begins a new line; raised and lowered letters step less."""
-_RAISED = 0.75
-"""A digit smaller than this share of its line's size may be the mark of a note."""
-_WORD_SPACE = 0.1
-"""Parts of a line that are further apart are separate words; kerning moves letters by less."""
-_OVERLAP = 0.3
-"""Parts of a line may overlap by so much, as italics do; otherwise they are not neighbours."""
+_GAP = 2.5  # wider spaces separate columns, or a title from its page number, and not words
+_SAME_BASELINE = 0.1  # parts of one line may differ in height by rounding
+_NEW_LINE = 0.7  # a larger step up or down begins a new line; raised and lowered letters step less
+_RAISED = 0.75  # a digit smaller than this share of its line's size may be the mark of a note
+_WORD_SPACE = 0.1  # parts further apart are separate words; kerning moves letters by less
+_OVERLAP = 0.3  # neighbours may overlap by so much, as italics do
 
-
-FEWEST_LETTERS = 30
-"""A page with fewer letters holds a picture, or nothing but its number."""
+FEWEST_LETTERS = 30  # a page with fewer letters holds a picture, or nothing but its number
+# Every book has a few blank pages; with more, the user is told that pages may be missing.
 _FEW_EMPTY_PAGES = 4
 _EMPTY_SHARE = 0.1
-"""Every book has a few blank pages; with more, the user is told that pages may be missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,31 +51,14 @@ class Line:
     """One line of a page; coordinates in points, from the page's lower left corner."""
 
     text: str
-    page: int
-    """Counted from 0."""
+    page: int  # counted from 0
     x0: float
     x1: float
-    y: float
-    """Its baseline."""
-    size: float
-    """The height of its letters' boxes."""
+    y: float  # its baseline
+    size: float  # the height of its letters' boxes
     bold: bool = False
-    marks: tuple[str, ...] = ()
-    """The marks of notes that stood in it."""
-    continues: bool = False
-    """It is at the same height as the line before it, after a wide gap."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PdfText:
-    """What a PDF says, before lines are joined into paragraphs."""
-
-    pages: list[list[Line]]
-    outline: list[TocEntry]
-    title: str
-    language: str | None
-    notes: tuple[str, ...]
-    """What could not be read, in words for the user."""
+    marks: tuple[str, ...] = ()  # the marks of notes that stood in it
+    continues: bool = False  # it is at the same height as the line before it, after a wide gap
 
 
 class _Glyph(NamedTuple):
@@ -98,43 +72,21 @@ class _Glyph(NamedTuple):
     position: int
 
 
-def read_text(file: SourceFile) -> PdfText:
-    """Read all pages.
-
-    Raises:
-        InputError: The file is not a PDF, damaged, or behind a password.
-    """
-    document = _open(file)
-    try:
-        pages, notes = _read_pages(document, file.path)
-        return PdfText(
-            pages=pages,
-            outline=_outline(document),
-            title=clean_text(document.get_metadata_value("Title") or ""),
-            language=_language(document),
-            notes=notes,
-        )
-    finally:
-        document.close()
-
-
-def _open(file: SourceFile) -> pdfium.PdfDocument:
+def open_pdf(file: SourceFile) -> pdfium.PdfDocument:
+    """Open a PDF, for a `with` block; refuse what is damaged or behind a password."""
     if b"%PDF-" not in file.data[:1024]:
         raise InputError("is not a PDF; was another file renamed?", file.path)
     try:
-        document = pdfium.PdfDocument(file.data)
+        return pdfium.PdfDocument(file.data)
     except pdfium.PdfiumError as error:
         if "password" in str(error).lower():
-            message = (
-                "is behind a password; save a copy without one (for example with qpdf --decrypt)"
-            )
+            message = "is behind a password; save a copy without one (e.g. with qpdf --decrypt)"
         else:
             message = "is cut short or damaged; download or copy it again, or repair it with qpdf"
         raise InputError(message, file.path) from error
-    return document
 
 
-def _read_pages(
+def read_pages(
     document: pdfium.PdfDocument, path: Path
 ) -> tuple[list[list[Line]], tuple[str, ...]]:
     """The lines of each page, and notes on pages that cannot be read."""
@@ -142,34 +94,29 @@ def _read_pages(
     broken: list[int] = []
     for number in range(len(document)):
         try:
-            page = document[number]
+            with closing(document[number]) as page:
+                pages.append(_page_lines(page, number))
         except pdfium.PdfiumError:
             broken.append(number + 1)
             pages.append([])
-            continue
-        try:
-            pages.append(_page_lines(page, number))
-        except pdfium.PdfiumError:
-            broken.append(number + 1)
-            pages.append([])
-        finally:
-            page.close()
     if not pages or len(broken) == len(pages):
         raise InputError("is damaged (no page can be read); download or copy it again", path)
     notes = []
     if broken:
         notes.append(f"skipped damaged pages: {', '.join(map(str, broken))}")
-    empty = sum(_letters(lines) < FEWEST_LETTERS for lines in pages) - len(broken)
+    empty = sum(count_letters(lines) < FEWEST_LETTERS for lines in pages) - len(broken)
     if empty > max(_FEW_EMPTY_PAGES, _EMPTY_SHARE * len(pages)):
         notes.append(f"{empty} of {len(pages)} pages have no text (pictures or scans)")
     return pages, tuple(notes)
 
 
-def _letters(lines: Sequence[Line]) -> int:
+def count_letters(lines: Iterable[Line]) -> int:
+    """How many letters lines have, digits and marks aside."""
     return sum(character.isalpha() for line in lines for character in line.text)
 
 
-def _outline(document: pdfium.PdfDocument) -> list[TocEntry]:
+def read_outline(document: pdfium.PdfDocument) -> list[TocEntry]:
+    """The bookmarks that lead to a page."""
     bookmarks = []
     try:
         for item in document.get_toc():
@@ -177,14 +124,13 @@ def _outline(document: pdfium.PdfDocument) -> list[TocEntry]:
             page = target.get_index() if target is not None else None
             title = clean_text(item.get_title() or "")
             if page is not None and title:
-                href = f"#page={page + 1}"
-                bookmarks.append(TocEntry(label=title, href=href))
+                bookmarks.append(TocEntry(label=title, href=f"#page={page + 1}"))
     except (pdfium.PdfiumError, ValueError, UnicodeError):
         return []  # a broken outline is no reason to refuse the text
     return bookmarks
 
 
-def _language(document: pdfium.PdfDocument) -> str | None:
+def read_language(document: pdfium.PdfDocument) -> str | None:
     """The language that the file declares; PDFium can return it since 2025."""
     get_language = getattr(pdfium_c, "FPDFCatalog_GetLanguage", None)
     length = get_language(document, None, 0) if get_language else 0
@@ -197,12 +143,9 @@ def _language(document: pdfium.PdfDocument) -> str | None:
 
 def _page_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
     """The lines of a page in the order in which the file draws them."""
-    text_page = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as text_page:
         lines = (_line(text_page, glyphs, number) for glyphs in _glyph_lines(text_page))
         return _mark_continuations([line for line in lines if line is not None])
-    finally:
-        text_page.close()
 
 
 def _mark_continuations(lines: Sequence[Line]) -> list[Line]:

@@ -8,36 +8,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
-from folioreel.ingest.books.titles import (
-    is_break,
-    is_chapter_line,
-    is_strong_heading,
-    is_subtitle,
-    is_weak_heading,
-    matter_kind,
-)
+from folioreel.ingest.books.titles import is_break, is_chapter_line, is_strong_heading
 from folioreel.ingest.source import SourceFile
 
+# How the file separates paragraphs.
 Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
-"""How the file separates paragraphs."""
 
 _NOTE_MARK = re.compile(r"(?<=\S)\[(?:\d{1,3}|[*†‡])\]")
 _EMPHASIS = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
-_NO_TITLE = re.compile(
-    r"[\[(*]|\W*transcriber|(?:by|author|title)\W*$",
-    re.IGNORECASE,
-)
-_ENDS = ".!?”\"'’…:"
-"""What ends a sentence or a speech, and so perhaps a paragraph."""
-_FILLED = 0.75
-"""A line shorter than this share of the page's width is verse, or the last of a paragraph."""
-_DEEPEST_INDENT = 8
-"""Blanks; a line that is indented further is centred or right-aligned, and opens no paragraph."""
-_EVENLY_SPACED = 0.002
-"""With so few double blank lines (one line in 500), spacing does not mark headings."""
-_LONG_LINE = 160
-"""Characters; if full lines are longer, the file wraps nothing and each line is a paragraph."""
+_NO_TITLE = re.compile(r"[\[(*]|\W*transcriber|(?:by|author|title)\W*$", re.IGNORECASE)
+_ENDS = ".!?”\"'’…:"  # what ends a sentence or a speech, and so perhaps a paragraph
+_FILLED = 0.75  # a line shorter than this share of the width is verse, or a paragraph's last
+_DEEPEST_INDENT = 8  # blanks; a line further in is centred or right-aligned, and opens no paragraph
+_EVENLY_SPACED = 0.002  # with so few double blank lines (1 in 500), spacing marks no headings
+_LONG_LINE = 160  # characters; if full lines are longer, each line is a paragraph
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +35,6 @@ class _Line:
     new_page: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Page:
-    """How the file is set."""
-
-    width: int
-    evenly_spaced: bool
-    """Whether one blank line is everywhere, so that spacing does not mark headings."""
-
-
 def read_plain_text(file: SourceFile) -> Manuscript:
     """Read a text file; the layout is detected from the text."""
     return parse_plain_text(file.text, default_title=file.path.stem)
@@ -67,10 +44,13 @@ def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
     """Split a text into headings, paragraphs, verse and breaks."""
     lines = _number_lines(text)
     layout = detect_layout(lines)
-    page = _Page(width=_page_width(lines), evenly_spaced=_is_evenly_spaced(lines))
+    width = _page_width(lines)
+    doubled = sum(line.blank_before >= 2 for line in lines[3:])
+    even = doubled <= _EVENLY_SPACED * len(lines)
     blocks: list[Block] = []
     for group in _paragraph_groups(lines, layout):
-        blocks += _classify(group, page, after_heading=_ends_with_heading(blocks))
+        titled = bool(blocks) and blocks[-1].kind == "heading"
+        blocks += _classify(group, width, evenly_spaced=even, after_heading=titled)
     title = _stated_title(text) or _first_title(blocks) or default_title
     return Manuscript(title=title, blocks=tuple(blocks))
 
@@ -98,10 +78,6 @@ def _page_width(lines: list[_Line]) -> int:
     """The length of full lines: 95 % are no longer, and a few stick out."""
     lengths = sorted(len(line.text) for line in lines)
     return lengths[int(0.95 * (len(lengths) - 1))] if lengths else 0
-
-
-def _is_evenly_spaced(lines: list[_Line]) -> bool:
-    return sum(line.blank_before >= 2 for line in lines[3:]) <= _EVENLY_SPACED * len(lines)
 
 
 def detect_layout(lines: list[_Line]) -> Layout:
@@ -168,7 +144,9 @@ def _paragraph_groups(lines: list[_Line], layout: Layout) -> Iterator[list[_Line
         yield group
 
 
-def _classify(group: list[_Line], page: _Page, *, after_heading: bool) -> list[Block]:
+def _classify(
+    group: list[_Line], width: int, *, evenly_spaced: bool, after_heading: bool
+) -> list[Block]:
     """One group as blocks: headings stand alone, the rest is a paragraph or verse."""
     first = group[0]
     if len(group) == 1 and is_break(first.text):
@@ -178,29 +156,24 @@ def _classify(group: list[_Line], page: _Page, *, after_heading: bool) -> list[B
         return [_block("heading", group)]
     if len(group) <= 3:
         whole = " ".join(line.text for line in group)
-        indented = first.indent >= 2
-        if is_weak_heading(
+        if titles.is_weak_heading(
             whole,
             blank_before=first.blank_before,
-            indented=indented,
+            indented=first.indent >= 2,
             new_page=first.new_page,
-            evenly_spaced=page.evenly_spaced,
-        ) or (after_heading and is_subtitle(whole, blank_before=first.blank_before)):
+            evenly_spaced=evenly_spaced,
+        ) or (after_heading and titles.is_subtitle(whole, blank_before=first.blank_before)):
             return [replace(_block("heading", group), guessed=True)]
     if is_strong_heading(first.text) and len(group) > 1 and first.blank_before >= 1:
         # A heading with its first paragraph right below it.
-        return [_block("heading", group[:1]), _block(_body_kind(group[1:], page.width), group[1:])]
-    return [_block(_body_kind(group, page.width), group)]
+        return [_block("heading", group[:1]), _block(_body_kind(group[1:], width), group[1:])]
+    return [_block(_body_kind(group, width), group)]
 
 
 def _fits_heading(group: list[_Line]) -> bool:
     """Whether the lines below a heading's first can be its title rather than prose."""
     rest = " ".join(line.text for line in group[1:])
-    return not rest or is_subtitle(rest, blank_before=0)
-
-
-def _ends_with_heading(blocks: list[Block]) -> bool:
-    return bool(blocks) and blocks[-1].kind == "heading"
+    return not rest or titles.is_subtitle(rest, blank_before=0)
 
 
 def _body_kind(group: list[_Line], width: int) -> BlockKind:
@@ -235,7 +208,9 @@ def _stated_title(text: str) -> str | None:
 def _first_title(blocks: list[Block]) -> str | None:
     """The first line of the title page: short, and not the start of a sentence."""
     # The title is among the first lines, below a picture or a note at most.
-    named = (b for b in blocks[:8] if not _NO_TITLE.match(b.text) and not matter_kind(b.text))
+    named = (
+        b for b in blocks[:8] if not _NO_TITLE.match(b.text) and not titles.matter_kind(b.text)
+    )
     first = next(named, None)
     if first is None or is_strong_heading(first.text) or not first.text[:1].isupper():
         return None
@@ -245,6 +220,5 @@ def _first_title(blocks: list[Block]) -> str | None:
         return None
     if not title.isupper():
         return title
-    return re.sub(r"[^\W_]+(?:['’][^\W_]+)?", lambda word: word.group().capitalize(), title).rstrip(
-        "."
-    )
+    words = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+    return words.sub(lambda word: word.group().capitalize(), title).rstrip(".")

@@ -9,16 +9,15 @@ import re
 from dataclasses import dataclass, fields
 from typing import Literal
 
-MatterKind = Literal["contents", "page", "apparatus", "preface", "introduction", "excerpt"]
-"""What a title names, if not a part of the story:
-
-- contents: a table of contents, a list of illustrations;
-- page: one or two pages such as a title page, a dedication or a copyright notice;
-- apparatus: notes, an index, an editor's or translator's note;
-- preface: a preface or foreword;
-- introduction: one by the author or an editor, though parts of stories are called so too;
-- excerpt: the beginning of another book, as an advertisement.
-"""
+# What a title names, if not a part of the story; `matter.py` says which of these are left out.
+MatterKind = Literal[
+    "contents",  # a table of contents, a list of illustrations
+    "page",  # one or two pages such as a title page, a dedication or a copyright notice
+    "apparatus",  # notes, an index, an editor's or translator's note
+    "preface",  # a preface or foreword
+    "introduction",  # by the author or an editor, though parts of stories are called so too
+    "excerpt",  # the beginning of another book, as an advertisement
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,29 +27,20 @@ class Words:
     Case does not matter. A title is compared with the words of all languages.
     """
 
-    chapters: str = ""
-    """What a chapter is called; its number comes before or after."""
-    parts: str = ""
-    """What a division above the chapters is called."""
-    sections: str = ""
-    """Titles of parts of the story that have no number."""
-    numbers: str = ""
-    """Numbers in words."""
-    contents: str = ""
+    chapters: str = ""  # what a chapter is called; its number comes before or after
+    parts: str = ""  # what a division above the chapters is called
+    sections: str = ""  # titles of parts of the story that have no number
+    numbers: str = ""  # numbers in words
+    contents: str = ""  # this and the next five: titles of matter; see `MatterKind`
     pages: str = ""
     apparatus: str = ""
     prefaces: str = ""
     introductions: str = ""
     excerpts: str = ""
-    """Titles of matter; see `MatterKind`."""
-    ends: str = ""
-    """What is printed below the last line of a story."""
-    imprints: str = ""
-    """First words of lines on a title page."""
-    page_numbers: str = ""
-    """What may come before a page number."""
-    of_pages: str = ""
-    """What comes between a page number and the number of pages: "3 of 12"."""
+    ends: str = ""  # what is printed below the last line of a story
+    imprints: str = ""  # first words of lines on a title page
+    page_numbers: str = ""  # what may come before a page number
+    of_pages: str = ""  # what comes between a page number and the number of pages: "3 of 12"
 
 
 LANGUAGES = {
@@ -131,13 +121,13 @@ LANGUAGES = {
     "el": Words(chapters="κεφάλαιο"),
 }
 
+# The words of all languages together.
 ANY_LANGUAGE = Words(
     **{
         field.name: "|".join(filter(None, (getattr(w, field.name) for w in LANGUAGES.values())))
         for field in fields(Words)
     }
 )
-"""The words of all languages together."""
 
 _ROMAN = r"(?=[IVXLC])(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})"
 _NUMBER = (
@@ -166,24 +156,20 @@ _PART = re.compile(rf"^(?:the\s+)?(?:{ANY_LANGUAGE.parts})\b", re.IGNORECASE)
 _BREAK = re.compile(r"^\s*(?:[*#~=_•·—–+oO-]\s*){1,}$|^\s*(?:\*\s*){2,}$|^\s*[⁂❦❧☙]\s*$")
 
 _ARTICLE = r"(?:the\s+|an?\s+)?"
-_MATTER: dict[MatterKind, re.Pattern[str]] = {
-    "contents": re.compile(rf"^{_ARTICLE}(?:{ANY_LANGUAGE.contents})[.:]?$", re.IGNORECASE),
-    # No article here: "The Cover" is the title of a chapter.
-    "page": re.compile(rf"^(?:{ANY_LANGUAGE.pages})[.:]?$", re.IGNORECASE),
-    "apparatus": re.compile(rf"^{_ARTICLE}(?:{ANY_LANGUAGE.apparatus})[.:]?$", re.IGNORECASE),
-    "preface": re.compile(rf"^{_ARTICLE}(?:{ANY_LANGUAGE.prefaces})[.:]?$", re.IGNORECASE),
-    "introduction": re.compile(rf"^{_ARTICLE}(?:{ANY_LANGUAGE.introductions})$", re.IGNORECASE),
-    "excerpt": re.compile(rf"^{_ARTICLE}(?:{ANY_LANGUAGE.excerpts})[.:]?$", re.IGNORECASE),
+_MATTER_WORDS: dict[MatterKind, str] = {
+    "contents": rf"{_ARTICLE}(?:{ANY_LANGUAGE.contents})",
+    "page": rf"(?:{ANY_LANGUAGE.pages})",  # without an article: "The Cover" is a chapter's title
+    "apparatus": rf"{_ARTICLE}(?:{ANY_LANGUAGE.apparatus})",
+    "preface": rf"{_ARTICLE}(?:{ANY_LANGUAGE.prefaces})",
+    "introduction": rf"{_ARTICLE}(?:{ANY_LANGUAGE.introductions})",
+    "excerpt": rf"{_ARTICLE}(?:{ANY_LANGUAGE.excerpts})",
 }
+_MATTER = {kind: re.compile(rf"^{w}[.:]?$", re.I) for kind, w in _MATTER_WORDS.items()}
 
-END_MARKS = ".!?…:;,"
-"""What ends a sentence or a clause, and never a chapter's title."""
-HEADING_CHARACTERS = 110
-"""A line that is longer than this is prose, even if it begins like a heading."""
-_TITLE_WORDS = 14
-"""A line with more words is prose, or a chapter's summary, and not a title."""
-_FRAME = " _*="
-"""What plain text puts around a title for emphasis."""
+END_MARKS = ".!?…:;,"  # what ends a sentence or a clause, and never a chapter's title
+HEADING_CHARACTERS = 110  # a longer line is prose, even if it begins like a heading
+_TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
+_FRAME = " _*="  # what plain text puts around a title for emphasis
 
 
 def matter_kind(title: str) -> MatterKind | None:
@@ -227,12 +213,7 @@ def is_weak_heading(
 ) -> bool:
     """Whether the layout makes a line a heading: a number or capitals set off, or the paper's rule.
 
-    Args:
-        text: The line, trimmed.
-        blank_before: Blank lines above it.
-        indented: It is indented or centred.
-        new_page: There is a form feed above it.
-        evenly_spaced: The file has one blank line everywhere, so spacing does not mark headings.
+    In a file that is `evenly_spaced`, with one blank line everywhere, spacing does not mark them.
     """
     text = text.strip(_FRAME)
     if not text or len(text.split()) > _TITLE_WORDS or is_break(text):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import html.entities
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,8 +17,7 @@ from lxml import etree
 from folioreel.errors import InputError
 from folioreel.ingest.source import decode_text
 
-Element: TypeAlias = etree._Element
-"""A node of a parsed document."""
+Element: TypeAlias = etree._Element  # a node of a parsed document
 
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)""")
 _META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
@@ -25,7 +25,6 @@ _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
-_XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PRESENTATION = re.compile(
     r"</?(?:font|b|i|u|s|em|strong|small|big|span|center|tt|strike|nobr|a)\b[^>]*>", re.IGNORECASE
@@ -91,7 +90,7 @@ def parse_html(text: str) -> Element | None:
     """The tree of an (X)HTML document, repaired where it is broken; None if it is empty."""
     text = _without_prologue(text)
     if "xmlns" in text[:2048]:
-        tree = _parse_strictly(text)
+        tree = _parse_xml(text, recover=False)
         if tree is not None:
             return tree
     tree, too_deep = _parse_loosely(text)
@@ -105,13 +104,9 @@ def parse_html(text: str) -> Element | None:
 
 
 def parse_xml(data: bytes, path: Path) -> Element:
-    """The tree of an XML document; small faults are repaired.
-
-    Raises:
-        InputError: It is too damaged to be parsed.
-    """
+    """The tree of an XML document; small faults are repaired, others raise `InputError`."""
     text = _without_prologue(decode_markup(data, path))
-    tree = _parse_strictly(text)
+    tree = _parse_xml(text, recover=False)
     if tree is None:
         tree = _parse_xml(text, recover=True)
     if tree is None:
@@ -125,47 +120,30 @@ def _without_prologue(text: str) -> str:
     return _FORBIDDEN.sub("", _DOCTYPE.sub("", text, count=1))
 
 
-def _parse_strictly(text: str) -> Element | None:
-    return _parse_xml(_ENTITY.sub(_named_character, text), recover=False)
-
-
 def _named_character(match: re.Match[str]) -> str:
     """The character behind a name of HTML; XML without a document type knows five names."""
     name = match.group(1)
-    if name in _XML_ENTITIES:
+    if name in ("amp", "lt", "gt", "quot", "apos"):
         return match.group()
-    return html.entities.html5.get(f"{name};", match.group())
+    return html.entities.html5.get(f"{name};", f"&amp;{name};")
 
 
 def _parse_xml(text: str, *, recover: bool) -> Element | None:
+    # By lxml's defaults nothing is fetched, no document type is loaded, and huge trees are refused.
     parser = etree.XMLParser(
-        recover=recover,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-        encoding="utf-8",
+        recover=recover, resolve_entities=False, remove_comments=True, remove_pis=True
     )
     try:
-        return etree.fromstring(text.encode("utf-8"), parser)
+        return etree.fromstring(_ENTITY.sub(_named_character, text).encode(), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
 
 
 def _parse_loosely(text: str) -> tuple[Element | None, bool]:
     """The tree that browsers would build, and whether the parser gave up on its depth."""
-    parser = etree.HTMLParser(
-        recover=True,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-        encoding="utf-8",
-    )
+    parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
     try:
-        tree = etree.fromstring(text.encode("utf-8"), parser)
+        tree = etree.fromstring(text.encode(), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None, False
     return tree, any("depth" in entry.message.lower() for entry in parser.error_log)
@@ -182,6 +160,26 @@ def tag_of(element: Element) -> str:
     """The tag without its namespace, in lower case."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+
+
+def text_of(element: Element) -> str:
+    """All the text inside an element, cleaned."""
+    return clean_text("".join(element.itertext()))
+
+
+def field(tree: Element, name: str, end: str) -> str | None:
+    """The first field with a name that is not empty, above the first element called `end`."""
+    for node in tree.iter():
+        if tag_of(node) == end:
+            return None
+        if tag_of(node) == name and (text := text_of(node)):
+            return text
+    return None
+
+
+def elements(tree: Element, *tags: str) -> Iterator[Element]:
+    """The elements with one of these tags, in the order of the document."""
+    return (node for node in tree.iter() if tag_of(node) in tags)
 
 
 def types_of(element: Element) -> frozenset[str]:
