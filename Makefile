@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format docs bench clean
 
 demo: $(VENV)/user
 	$(BIN)/folioreel demo --out folioreel-demo --force
@@ -21,11 +21,15 @@ format: $(VENV)/developer
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The variable silences an advertisement of MkDocs 2, which Material prints with each build.
+docs: $(VENV)/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench.py
 
 clean:
-	rm -rf $(VENV) folioreel-demo dist build
+	rm -rf $(VENV) folioreel-demo site dist build
 
 # A package that any `python3` can run, and the tools of its developers on top.
 $(VENV)/user: pyproject.toml
@@ -36,4 +40,8 @@ $(VENV)/user: pyproject.toml
 
 $(VENV)/developer: $(VENV)/user
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train]'
+	touch $@
+
+$(VENV)/docs: $(VENV)/user
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@

@@ -27,7 +27,7 @@ from folioreel.types import Book, Film
 SIZES = ((651, 3151), (1302, 6302), (2604, 12603))
 """Moments × sentences; the last is the paper's largest film and book (Gone Girl)."""
 PAPER = {"bleu": "6 h", "tfidf": "10 min", "map": "5 min"}
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs" / "explanation"
 
 
 def make_pair(moments: int, sentences: int) -> tuple[Film, Book]:
@@ -316,7 +316,7 @@ def start_up() -> list[tuple[str, str]]:
 
 
 def report() -> None:
-    """Everything, as a table on stdout and in `docs/bench.md`, with a plot in `docs/bench.svg`."""
+    """Everything, as a table on stdout and in `docs/explanation/`, with a plot."""
     lines: list[str] = []
 
     def say(line: str) -> None:

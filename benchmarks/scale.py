@@ -1,4 +1,4 @@
-"""What a large corpus and many films would take, from rates measured here (docs/scale.md).
+"""What a large corpus and many films would take, from measured rates (docs/explanation/scale.md).
 
     python benchmarks/scale.py --library BOOKS
 

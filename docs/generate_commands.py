@@ -1,17 +1,25 @@
-"""Print the commands reference of the documentation: what `--help` says, as Markdown.
+"""The commands reference of the documentation: what `--help` says, as Markdown.
 
-python docs/generate_commands.py > docs/reference/commands.md
+MkDocs runs this as a hook, so that the page is always up to date. To see it without the site:
+
+    python docs/generate_commands.py
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from folioreel.cli import main
 
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+PAGE = "reference/commands.md"
 # Code blocks on the site scroll sideways beyond about this many columns.
 WIDTH = 88
 INTRODUCTION = """\
@@ -46,6 +54,14 @@ def commands_reference() -> str:
         for context in [root, *walk_commands(root)]
     ]
     return "\n".join([INTRODUCTION, *sections])
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the page to the site; MkDocs calls this by its name."""
+    from mkdocs.structure.files import File
+
+    files.append(File.generated(config, PAGE, content=commands_reference()))
+    return files
 
 
 if __name__ == "__main__":

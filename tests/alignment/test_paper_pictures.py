@@ -16,7 +16,7 @@ from folioreel.models.presets import load_preset
 
 DEMO = Path(folioreel.__file__).parent / "demo"
 PUBLISHED = "1d92e15dfdf0207a6835d2a58b9e24d4500979a8addd75a5c7db598133f44a24"
-"""The context model that the figures of docs/results.md are of."""
+"""The context model that the figures of docs/explanation/results.md are of."""
 
 
 def test_the_model_of_dialogue_is_the_published_one():

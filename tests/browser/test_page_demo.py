@@ -8,7 +8,7 @@ from made_pages import serving
 
 from folioreel.apps.demo import demo_folder
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "images"
 
 
 def at_the_fence(page) -> None:
@@ -72,7 +72,7 @@ def test_over_the_server_seeking_works_in_the_middle_of_the_film(demo, new_page)
     ],
 )  # fmt: skip
 def test_pictures_of_the_page(demo, new_page, tmp_path, name, options):
-    """With FOLIOREEL_PICTURES=1 the pictures of docs/ are made anew; else into a scratch folder."""
+    """With FOLIOREEL_PICTURES=1 the docs' pictures are made anew; else into a scratch folder."""
     page = new_page(**options)
     page.goto((demo / "page.html").as_uri())
     page.locator("input[type=file]").set_input_files(demo_folder() / "film.mp4")

@@ -246,7 +246,7 @@ def test_everything_by_keyboard_alone(small):
 
 
 def test_the_document_lists_the_keys_that_the_page_has(small):
-    text = (Path(__file__).parents[2] / "docs" / "viewer.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "view.md").read_text("utf-8")
     small.keyboard.press("?")
     rows = small.get_by_role("dialog", name="Keys").locator("dl > div").all()
     shown = [(row.locator("dt").inner_text(), row.locator("dd").inner_text()) for row in rows]

@@ -9,7 +9,7 @@ its length.
 The paper ranks by the energy of the chain alone, scaled so that the best book has 100. We multiply
 the evidence by the similarity of words and names, and scale the product. The chain weighs words
 that are rare in the book, which the names of its people are not; and a very long book has something
-like every line. Each of the two finds books that the other misses (docs/results.md).
+like every line. Each of the two finds books that the other misses (docs/explanation/results.md).
 
 Whether the best book is the right one is a statistical test. The scores of wrong books for one film
 scatter, on a logarithmic scale, around a level of that film's own. Level and scatter are estimated

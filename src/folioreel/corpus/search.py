@@ -42,7 +42,7 @@ from folioreel.text import dominant_script, tokenize
 By = Literal["both", "meaning", "words"]
 
 # Sentences with the nearest signs, which the vectors then rank. Signs are a coarse measure: a
-# shorter list loses true neighbours (docs/search.md has the recall), a longer one costs reads.
+# shorter list loses true neighbours (recall: docs/explanation/search.md), a longer one costs reads.
 _SHORTLIST = 2_000
 # How many places of both rankings count when they are joined. What is lower in both scores less
 # than 0.38, and the first ten of either at least 0.43: it could not be among ten results.

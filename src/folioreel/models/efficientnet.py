@@ -43,7 +43,7 @@ def efficientnet_graph(weights: Weights) -> ModelProto:
 
     `visual`: (N, 1280), the last features, by which the network tells objects apart. `scene`:
     (N, C), the input of the last bottleneck's filter: of the layers and layouts that were tried, it
-    added most to `visual` (docs/visual.md). Both are means over the picture.
+    added most to `visual` (docs/explanation/visual.md). Both are means over the picture.
     """
     layers = _Layers(weights)
     state = layers.clip(layers.convolution(layers.pixels(), "_conv_stem", "_bn0", stride=2))

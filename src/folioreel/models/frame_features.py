@@ -223,7 +223,7 @@ def _read_description(graph: Path) -> tuple[Description, str]:
         return Description(**json.loads(text)), text
     except (OSError, TypeError, ValueError) as error:
         raise ModelFolderError(
-            f"{path}: does not describe a network ({error}); see docs/visual.md"
+            f"{path}: does not describe a network ({error}); see docs/explanation/visual.md"
         ) from error
 
 
