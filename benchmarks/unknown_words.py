@@ -2,8 +2,8 @@
 
 Run: python benchmarks/unknown_words.py SICK > table.md
 
-Prints the table of docs/sentences.md as Markdown: the share of unknown tokens, and Pearson's r on
-the test and trial pairs, for each shipped encoder and the variants that can be made from it.
+Prints the table of docs/explanation/sentences.md as Markdown: the share of unknown tokens, and
+Pearson's r on the test and trial pairs, for each shipped encoder and its variants.
 """
 
 from __future__ import annotations
