@@ -94,7 +94,8 @@ def drag(page, start, end) -> None:
 
 
 def centre(locator) -> tuple[float, float]:
-    box = locator.bounding_box()
+    # Of its first line: between the lines of a sentence that wraps lies the paragraph.
+    box = locator.evaluate("node => node.getClientRects()[0].toJSON()")
     return box["x"] + min(60, box["width"] / 2), box["y"] + box["height"] / 2
 
 
