@@ -22,8 +22,7 @@ from folioreel.files import make_folder, write_whole
 from folioreel.ingest.source import read_bytes
 from folioreel.progress import ProgressCallback, ignore_progress, track
 
-_LAST = "alignment.json"
-"""Written last: a folder that has it is complete."""
+_LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
 _COLUMNS = (*_REQUIRED, "name", "subtitles")
 
@@ -32,8 +31,7 @@ _COLUMNS = (*_REQUIRED, "name", "subtitles")
 class PairTask:
     """One row: a film, its book, and the options of `align`."""
 
-    name: str
-    """The name of the folder for its results."""
+    name: str  # the name of the folder for its results
     book: Path
     film: Path
     subtitles: str | None
@@ -48,17 +46,12 @@ class ManyConfig:
     """The options of `align` for all pairs, and where the work runs."""
 
     preset: str = "default"
-    encoder: str | None = None
-    """A sentence encoder to use instead of the preset's own."""
-    shots: bool = True
-    """Whether to look for shots in videos."""
-    pictures: bool = True
-    """Whether to look at what the shots show."""
+    encoder: str | None = None  # A sentence encoder to use instead of the preset's own
+    shots: bool = True  # whether to look for shots in videos
+    pictures: bool = True  # whether to look at what the shots show
     engine: EngineName = "local"
-    workers: int | None = None
-    """Number of pairs aligned in parallel; one per core if it is None."""
-    force: bool = False
-    """Whether to overwrite results of other files or options."""
+    workers: int | None = None  # number of pairs aligned in parallel; one per core if it is None
+    force: bool = False  # whether to overwrite results of other files or options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +59,10 @@ class PairResult:
     """The outcome of one row."""
 
     name: str
-    status: Literal["aligned", "kept", "failed"]
-    """`kept`: an earlier run had aligned it."""
+    status: Literal["aligned", "kept", "failed"]  # `kept`: an earlier run had aligned it
     moments: int | None = None
-    in_book: int | None = None
-    """Number of moments that are in the book."""
-    reason: str = ""
-    """Why it failed."""
+    in_book: int | None = None  # number of moments that are in the book
+    reason: str = ""  # why it failed
 
 
 def align_many(

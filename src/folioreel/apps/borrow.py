@@ -55,13 +55,11 @@ class Loan:
     start_s: float
     end_s: float
     kind: Kind
-    said: str
-    """Empty if nobody speaks."""
+    said: str  # empty if nobody speaks
     score: float
     """The logit of the probability that the passage renders the moment, if the film were made from
     that book."""
-    book: str
-    """The path of the book in the folder."""
+    book: str  # the path of the book in the folder
     passage: Passage
 
 
@@ -69,10 +67,8 @@ class Loan:
 class Borrowing:
     """A film retold with other books."""
 
-    loans: tuple[Loan, ...]
-    """In time order, at most one per moment."""
-    books: tuple[str, ...]
-    """The books that were read."""
+    loans: tuple[Loan, ...]  # in time order, at most one per moment
+    books: tuple[str, ...]  # the books that were read
     failures: tuple[Failure, ...]
 
     def best(self, count: int) -> tuple[Loan, ...]:

@@ -99,18 +99,14 @@ the style of captions."""
 class CaptionConfig:
     """How passages for pictures are found."""
 
-    encoder: str | None = None
-    """The sentence encoder, as `open_books` takes it."""
-    captioner: str = "captioner"
-    """The name of a captioner, or its folder."""
+    encoder: str | None = None  # the sentence encoder, as `open_books` takes it
+    captioner: str = "captioner"  # the name of a captioner, or its folder
     nearest: int = 10
     """The number of nearest sentences that are ranked by their words, as in the paper."""
-    count: int = 1
-    """The number of passages per picture, at most `nearest`."""
+    count: int = 1  # the number of passages per picture, at most `nearest`
     style_shift: bool = False
     """Whether caption vectors are shifted from the style of captions to the style of the books."""
-    workers: int | None = None
-    """Number of books that are read in parallel (default: one per core)."""
+    workers: int | None = None  # number of books that are read in parallel (default: one per core)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -124,22 +120,15 @@ class CaptionConfig:
 class RankedPassage:
     """A sentence similar to a caption, with the sentences around it."""
 
-    book: str
-    """The title of the book."""
-    path: str
-    """Relative to the folder; a book in an archive has the archive's path before its own."""
-    chapter: str
-    """The title of the chapter; empty if it has none."""
-    index: int
-    """The index of the sentence in the book, counted from 0."""
-    before: str
-    """Two sentences, fewer at the start of the book; each paragraph starts a new line."""
+    book: str  # the title of the book
+    path: str  # relative to the folder; a book in an archive has the archive's path before its own
+    chapter: str  # the title of the chapter; empty if it has none
+    index: int  # the index of the sentence in the book, counted from 0
+    before: str  # two sentences, fewer at the start of the book; each paragraph starts a new line
     sentence: str
     after: str
-    similarity: float
-    """The cosine between the vectors of caption and sentence."""
-    precision: float
-    """The share of the caption's words, without stop words, that the sentence has."""
+    similarity: float  # the cosine between the vectors of caption and sentence
+    precision: float  # the share of the caption's words, without stop words, that the sentence has
 
     @property
     def text(self) -> str:
@@ -151,11 +140,9 @@ class RankedPassage:
 class Story:
     """A picture, its caption, and what books say about it."""
 
-    picture: Path | None
-    """None if a caption was given without a picture."""
+    picture: Path | None  # none if a caption was given without a picture
     caption: str
-    passages: tuple[RankedPassage, ...]
-    """Best first."""
+    passages: tuple[RankedPassage, ...]  # best first
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -168,8 +155,7 @@ class FoundPassages:
     """The passages for some pictures."""
 
     stories: tuple[Story, ...]
-    failures: tuple[Failure, ...]
-    """Pictures and books that were skipped."""
+    failures: tuple[Failure, ...]  # pictures and books that were skipped
 
 
 def find_passages(

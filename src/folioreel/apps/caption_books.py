@@ -36,21 +36,17 @@ Floats = NDArray[np.float32]
 class NearSentence:
     """A sentence near a query vector, with the sentences around it."""
 
-    title: str
-    """Of the book."""
-    path: str
-    """Of the book, relative to the folder."""
+    title: str  # of the book
+    path: str  # of the book, relative to the folder
     passage: CorpusPassage
-    similarity: float
-    """The cosine of the two vectors."""
+    similarity: float  # the cosine of the two vectors
 
 
 class SearchableBooks(Protocol):
     """Books whose sentences have vectors."""
 
     encoder: SentenceEncoder
-    failures: tuple[Failure, ...]
-    """Books that were skipped."""
+    failures: tuple[Failure, ...]  # books that were skipped
 
     def check_query(self, query: str) -> None:
         """Raise an InputError for a query without words, or in another script than all books."""
@@ -134,8 +130,7 @@ class EncodedBook(LibraryBook):
 
     title: str
     text: BookText
-    vectors: NDArray[np.float16]
-    """(J, units), each of length 1."""
+    vectors: NDArray[np.float16]  # (J, units), each of length 1
 
 
 class EncodedFolder:

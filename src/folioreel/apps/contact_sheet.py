@@ -82,8 +82,7 @@ class Card:
     description: MomentDescription
     jpeg: bytes | None
     """A frame of its shot; None if the film has no pictures, or this one cannot be decoded."""
-    before: str
-    """The passage up to the linked sentence, the sentence itself, and what follows it."""
+    before: str  # the passage up to the linked sentence, the sentence itself, and what follows it
     sentence: str
     after: str
 

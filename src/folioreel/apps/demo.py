@@ -21,10 +21,8 @@ class DemoResult:
 
     alignment: Alignment
     files: list[Path]
-    scores: Scores
-    """Of the judged lines."""
-    shots: ShotScores | None
-    """Of the judged silent shots."""
+    scores: Scores  # of the judged lines
+    shots: ShotScores | None  # of the judged silent shots
 
     def to_dict(self) -> dict[str, Any]:
         """The scores and the files, for JSON."""

@@ -25,12 +25,9 @@ _CHAPTER_AND_PARAGRAPH = re.compile(r"(\d+):(\d+)")
 class Passage:
     """A paragraph of the book with its neighbours."""
 
-    chapter: str
-    """The title of the chapter, or its number if it has none."""
-    place: str
-    """Where it is in the file: lines, or a document inside it."""
-    sentence: str
-    """The sentence that the moment is linked to."""
+    chapter: str  # the title of the chapter, or its number if it has none
+    place: str  # where it is in the file: lines, or a document inside it
+    sentence: str  # the sentence that the moment is linked to
     text: str
     before: str | None
     after: str | None
@@ -44,13 +41,10 @@ class MomentDescription:
     start_s: float
     end_s: float
     kind: Kind
-    said: str
-    """Empty if nobody speaks."""
+    said: str  # empty if nobody speaks
     in_book: bool
-    score: float
-    """The probability that the passage is right."""
-    passage: Passage
-    """The best guess if the moment is not in the book."""
+    score: float  # the probability that the passage is right
+    passage: Passage  # the best guess if the moment is not in the book
 
 
 def describe_time(alignment: Alignment, time_s: float) -> MomentDescription:

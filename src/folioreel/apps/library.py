@@ -44,8 +44,7 @@ class Failure:
 class LibraryBook:
     """A book of a folder."""
 
-    path: str
-    """Relative to the folder; a book in an archive has the archive's path before its own."""
+    path: str  # relative to the folder; a book in an archive has the archive's path before its own
     sha256: str
 
 
@@ -76,8 +75,7 @@ class ShortlistConfig:
     """The number of books, the most similar by words and names. Aligning a book takes seconds,
     skimming it a small part of that, so only the likeliest are aligned."""
     engine: EngineName = "local"
-    workers: int | None = None
-    """Number of parallel processes (default: one per core)."""
+    workers: int | None = None  # number of parallel processes (default: one per core)
 
     def __post_init__(self) -> None:
         """Check the number."""

@@ -73,32 +73,22 @@ RetrieveConfig = ShortlistConfig
 class Candidate:
     """A book that was aligned with the film."""
 
-    book: str
-    """Its path in the folder."""
-    score: float
-    """Evidence times similarity, relative to the best book, which has 100."""
-    p_value: float
-    """The probability that the best of as many wrong books scores at least as high."""
-    found: bool
-    """Whether, by that, the film was made from it."""
-    evidence: float
-    """Of the chain, in nats per moment."""
-    in_book: float
-    """The share of the film's moments that are in the book."""
-    similarity: float
-    """Of words and names: what put it on the shortlist."""
+    book: str  # its path in the folder
+    score: float  # evidence times similarity, relative to the best book, which has 100
+    p_value: float  # the probability that the best of as many wrong books scores at least as high
+    found: bool  # whether, by that, the film was made from it
+    evidence: float  # of the chain, in nats per moment
+    in_book: float  # the share of the film's moments that are in the book
+    similarity: float  # of words and names: what put it on the shortlist
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
     """The books that were tried for a film."""
 
-    candidates: tuple[Candidate, ...]
-    """Best first."""
-    books: int
-    """The number of books in the folder."""
-    failures: tuple[Failure, ...]
-    """Books that could not be read or aligned."""
+    candidates: tuple[Candidate, ...]  # best first
+    books: int  # the number of books in the folder
+    failures: tuple[Failure, ...]  # books that could not be read or aligned
 
     @property
     def found(self) -> tuple[Candidate, ...]:

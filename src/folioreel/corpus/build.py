@@ -48,10 +48,8 @@ __all__ = ["CorpusConfig", "CorpusReport", "build_corpus"]
 class CorpusReport(Manifest):
     """What is in the corpus now, and what this run did."""
 
-    files_read: int
-    """Files that this run read; the others were known already."""
-    other_files: int
-    """Files that are not books, judging by their names."""
+    files_read: int  # files that this run read; the others were known already
+    other_files: int  # files that are not books, judging by their names
 
 
 def build_corpus(

@@ -44,10 +44,8 @@ _CHUNK = 4096
 class Fingerprint:
     """What identifies the text of a book."""
 
-    signature: NDArray[np.uint32]
-    """(128,)"""
-    sketch: Hashes
-    """Sorted and distinct."""
+    signature: NDArray[np.uint32]  # (128,)
+    sketch: Hashes  # sorted and distinct
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,8 +47,7 @@ SCRIPT_SENTENCES = 500
 class IndexConfig:
     """How a corpus is indexed."""
 
-    encoder: str = "student"
-    """The sentence encoder, as `load_encoder` takes it."""
+    encoder: str = "student"  # the sentence encoder, as `load_encoder` takes it
     engine: EngineName = "local"
     workers: int | None = None
     """Number of books that are encoded in parallel (default: one per core)."""
@@ -60,10 +59,8 @@ class IndexReport:
 
     books: int
     sentences: int
-    added: int
-    """Books that are new in the store, or that have another text or encoder than before."""
-    removed: int
-    """Books that are no longer in the corpus."""
+    added: int  # books that are new in the store, or that have another text or encoder than before
+    removed: int  # books that are no longer in the corpus
     failures: tuple[tuple[str, str], ...]
     """Path and reason of each book that could not be indexed; the next run tries it again."""
 

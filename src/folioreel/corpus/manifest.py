@@ -56,16 +56,14 @@ _LOG = logging.getLogger(__name__)
 class BookRecord:
     """One book of the folder, and whether the corpus keeps it."""
 
-    id: str
-    """Identifies content and file type; empty for an archive that cannot be opened."""
+    id: str  # identifies content and file type; empty for an archive that cannot be opened
     title: str
     path: str
     sha256: str
     sentences: int
     words: int
     status: Status
-    reason: str = ""
-    """Why it is not kept, in words for the user."""
+    reason: str = ""  # why it is not kept, in words for the user
     duplicate_of: str | None = None
 
 
@@ -77,8 +75,7 @@ class HeldOutRecord:
     title: str
     sha256: str
     words: int
-    problem: str = ""
-    """Why it could not be read, in which case its copies could not be excluded."""
+    problem: str = ""  # why it could not be read, in which case its copies could not be excluded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +83,7 @@ class Manifest:
     """The content of `corpus.json`."""
 
     config: dict[str, Any]
-    books: tuple[BookRecord, ...]
-    """Every book that was found, sorted by path."""
+    books: tuple[BookRecord, ...]  # every book that was found, sorted by path
     held_out: tuple[HeldOutRecord, ...] = ()
     package_version: str = __version__
 

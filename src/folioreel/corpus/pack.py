@@ -39,13 +39,11 @@ VERSION = 1
 class PackConfig:
     """How a corpus is packed."""
 
-    shard_mb: float = 32.0
-    """The largest size of a shard before compression, in millions of bytes."""
+    shard_mb: float = 32.0  # the largest size of a shard before compression, in millions of bytes
     max_tokens: int = 60
     """Longer sentences are truncated: a batch takes as many steps as its longest sentence has
     words."""
-    compress: bool = True
-    """Whether shards are compressed: smaller to send, slower to load."""
+    compress: bool = True  # whether shards are compressed: smaller to send, slower to load
 
     def __post_init__(self) -> None:
         """Check the sizes."""
@@ -74,8 +72,7 @@ class PackReport:
     sentences: int = 0
     tokens: int = 0
     unknown_tokens: int = 0
-    cut_sentences: int = 0
-    """Sentences that were truncated."""
+    cut_sentences: int = 0  # sentences that were truncated
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -46,10 +46,8 @@ class CorpusSentence:
 class CorpusPassage:
     """Consecutive sentences of a book around one of them."""
 
-    chapter_title: str
-    """Of the chapter that holds the middle sentence."""
-    centre: int
-    """The index of the middle sentence in the book."""
+    chapter_title: str  # of the chapter that holds the middle sentence
+    centre: int  # the index of the middle sentence in the book
     sentences: tuple[CorpusSentence, ...]
 
     @property

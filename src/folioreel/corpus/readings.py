@@ -53,12 +53,9 @@ class Reading:
     title: str | None = None
     sentences: int = 0
     words: int = 0
-    problem: str = ""
-    """Why it cannot be read."""
-    text_sha256: str = ""
-    """The hash of the stored text, by which damage is noticed."""
-    signature: str = ""
-    """The two arrays of the fingerprint, little-endian, in base64."""
+    problem: str = ""  # why it cannot be read
+    text_sha256: str = ""  # the hash of the stored text, by which damage is noticed
+    signature: str = ""  # the two arrays of the fingerprint, little-endian, in base64
     sketch: str = ""
 
     @property

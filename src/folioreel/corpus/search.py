@@ -59,12 +59,10 @@ _RANK_OFFSET = 60
 class SearchScores:
     """How well a sentence answers a query."""
 
-    score: float
-    """1 for a sentence that comes first in every ranking that was asked for."""
+    score: float  # 1 for a sentence that comes first in every ranking that was asked for
     meaning: float | None
     """The cosine of its vector and the query's; None if it is not among the nearest."""
-    words: float | None
-    """BM25; None if it is not among the best by words."""
+    words: float | None  # BM25; None if it is not among the best by words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +70,7 @@ class Found:
     """A sentence that answers a query, in its paragraph."""
 
     book: BookRecord
-    passage: CorpusPassage
-    """The whole paragraph; its middle sentence is the one that was found."""
+    passage: CorpusPassage  # the whole paragraph; its middle sentence is the one that was found
     scores: SearchScores
 
     @property

@@ -27,8 +27,7 @@ class CorpusConfig:
     than for duplicates: a test book leaking into training data costs more than a lost book."""
     exclude: tuple[Path, ...] = ()
     """Folders of books that must stay out, such as those of an evaluation."""
-    workers: int | None = None
-    """Number of processes that read books (default: one per core)."""
+    workers: int | None = None  # number of processes that read books (default: one per core)
 
     def __post_init__(self) -> None:
         """Check the bounds."""
@@ -53,8 +52,7 @@ class SurveyedFile:
     path: str
     id: str = ""
     sha256: str = ""
-    problem: str = ""
-    """Why it could not even be opened; it has no id then."""
+    problem: str = ""  # why it could not even be opened; it has no id then
 
 
 def select_books(

@@ -38,8 +38,7 @@ _DAMAGED = "is cut short or damaged; download or copy it again"
 class FoundFile:
     """A file that may be a book, or the reason why it cannot even be opened."""
 
-    path: str
-    """Relative to the folder; a file in an archive has the archive's path before its own."""
+    path: str  # relative to the folder; a file in an archive has the archive's path before its own
     data: bytes = b""
     problem: str = ""
 
@@ -67,8 +66,7 @@ class BookFolder:
     files: tuple[Path, ...]
     """The files in it and below it that are books or archives by name, sorted by path."""
     other_files: int
-    prefix: str = ""
-    """Prepended to all paths, to tell the books of several folders apart."""
+    prefix: str = ""  # prepended to all paths, to tell the books of several folders apart
 
     @classmethod
     def open(cls, folder: Path, *, prefix: str = "", skip: Path | None = None) -> BookFolder:

@@ -61,22 +61,18 @@ class IndexedBook:
     """One book that can be found."""
 
     id: str
-    text_sha256: str
-    """Of its file in the corpus; a book with another text is indexed again."""
+    text_sha256: str  # of its file in the corpus; a book with another text is indexed again
     sentences: int
-    script: str
-    """The Unicode script of most of its letters; empty if it has none."""
+    script: str  # the Unicode script of most of its letters; empty if it has none
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoreRecord:
     """The content of `store.json`."""
 
-    encoder: str
-    """The name or folder from which the encoder is loaded."""
+    encoder: str  # the name or folder from which the encoder is loaded
     fingerprint: str
-    units: int
-    """The dimension of the sentence vectors."""
+    units: int  # the dimension of the sentence vectors
     books: tuple[IndexedBook, ...]
     package_version: str = __version__
 

@@ -25,8 +25,7 @@ _COMMON_FROM = 0.05
 _LONGEST_WORD = 40
 
 
-Place = tuple[str, int]
-"""A book's id, and the index of a sentence in it."""
+Place = tuple[str, int]  # A book's id, and the index of a sentence in it
 
 
 class WordIndex:
