@@ -12,30 +12,15 @@ crashes; the next run tries that book again.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
-from folioreel.corpus.manifest import (
-    FORMAT,
-    LOCK,
-    MANIFEST,
-    Manifest,
-    locked,
-    reading_path,
-    scratch_path,
-    text_path,
-    write_manifest,
-)
+from folioreel.corpus import manifest
 from folioreel.corpus.readings import Reading, ReadTask, find_reading, has_text, read_for_corpus
-from folioreel.corpus.selection import (
-    CorpusConfig,
-    SurveyedFile,
-    describe_held_out,
-    select_books,
-)
-from folioreel.corpus.sources import BookFolder
+from folioreel.corpus.selection import CorpusConfig, describe_held_out, select_books
+from folioreel.corpus.sources import BookFolder, FoundFile
 from folioreel.engines.batch import count_cores, run_many
 from folioreel.errors import InputError, WorkError
 from folioreel.files import UNFINISHED, make_folder
@@ -45,7 +30,7 @@ __all__ = ["CorpusConfig", "CorpusReport", "build_corpus"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusReport(Manifest):
+class CorpusReport(manifest.Manifest):
     """What is in the corpus now, and what this run did."""
 
     files_read: int  # files that this run read; the others were known already
@@ -70,106 +55,129 @@ def build_corpus(
         InputError: A folder is missing, or `out` cannot be written, is not a corpus, or is being
             written by another process. An unreadable book is not an error: the report names it.
     """
-    config = config or CorpusConfig()
-    survey = _survey_folders(folder, config.exclude, out, progress)
+    build = _Build(folder, out, config or CorpusConfig(), progress)
     _check_ours(out)
     make_folder(out)
-    with locked(out):
-        return _build_locked(survey, out, config, progress)
+    with manifest.locked(out):
+        return build.run()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _SurveyedFolders:
-    """Every file that was found, with its hash, sorted by path."""
+class _Build:
+    """One run over a folder: the files that were found, hashed, and what is done with them."""
 
-    folders: tuple[BookFolder, ...]
-    """The corpus's own, without a prefix, and those whose books must stay out."""
-    books: tuple[SurveyedFile, ...]
-    held_out: tuple[SurveyedFile, ...]
+    def __init__(
+        self, folder: Path, out: Path, config: CorpusConfig, progress: ProgressCallback
+    ) -> None:
+        self.out, self.config, self.progress = out, config, progress
+        # The corpus's own, which has no prefix, and those whose books must stay out.
+        self.folders = [BookFolder.open(folder, skip=out)]
+        for excluded in config.exclude:
+            taken = {each.prefix for each in self.folders}
+            name = excluded.resolve().name
+            # Folders with the same name become test, test-2, test-3 …
+            prefixes = chain([f"{name}/"], (f"{name}-{number}/" for number in count(2)))
+            prefix = next(prefix for prefix in prefixes if prefix not in taken)
+            self.folders.append(BookFolder.open(excluded, prefix=prefix, skip=out))
+        for each in self.folders:
+            if not each.files:
+                raise InputError("holds no books and no archives of books", each.folder)
+        self.books: list[FoundFile] = []
+        self.held_out: list[FoundFile] = []
+        files = [(each, path) for each in self.folders for path in each.files]
+        for each, path in track(files, "looking for books", progress):
+            # Without their data: all books together need not fit into memory.
+            found = (replace(file, data=b"") for file in each.read_file(path))
+            (self.held_out if each.prefix else self.books).extend(found)
+        for group in (self.books, self.held_out):
+            group.sort(key=lambda file: (file.path, file.sha256))
+        self.ids = {file.id for file in self.books + self.held_out if file.id}
+        self.failures: dict[str, Reading] = {}
 
-    @property
-    def ids(self) -> frozenset[str]:
-        """The ids of all contents, held out or not."""
-        return frozenset(file.id for file in self.books + self.held_out if file.id)
+    def run(self) -> CorpusReport:
+        """Read what is new, select, and write; the corpus must be locked."""
+        _prepare_folder(self.out)
+        wanted = {book_id for book_id in self.ids if find_reading(self.out, book_id) is None}
+        tried: set[str] = set()
+        while True:
+            self._read_books(wanted)
+            tried |= wanted
+            books = tuple(select_books(self.books, self.held_out, self._get_reading, self.config))
+            kept = {book.id for book in books if book.status == "kept"}
+            # A text is missing if an earlier run left out what this one keeps, or if it is damaged.
+            # Should such a book turn out to be unreadable now, another edition may take its place.
+            wanted = {book_id for book_id in kept if not has_text(self.out, book_id)} - tried
+            if not wanted:
+                break
+        report = CorpusReport(
+            config=self.config.settings(),
+            books=books,
+            held_out=tuple(describe_held_out(self.held_out, self._get_reading)),
+            files_read=len(tried),
+            other_files=self.folders[0].other_files,
+        )
+        manifest.write_manifest(self.out, report)
+        self._sweep(kept)
+        return report
 
-
-def _survey_folders(
-    folder: Path, exclude: Sequence[Path], out: Path, progress: ProgressCallback
-) -> _SurveyedFolders:
-    folders = [BookFolder.open(folder, skip=out)]
-    for excluded in exclude:
-        taken = {each.prefix for each in folders}
-        name = excluded.resolve().name
-        # Folders with the same name become test, test-2, test-3 …
-        prefixes = chain([f"{name}/"], (f"{name}-{number}/" for number in count(2)))
-        prefix = next(prefix for prefix in prefixes if prefix not in taken)
-        folders.append(BookFolder.open(excluded, prefix=prefix, skip=out))
-    for each in folders:
-        if not each.files:
-            raise InputError("holds no books and no archives of books", each.folder)
-    books: list[SurveyedFile] = []
-    held_out: list[SurveyedFile] = []
-    files = [(each, path) for each in folders for path in each.files]
-    for each, path in track(files, "looking for books", progress):
-        for file in each.read_file(path):
-            surveyed = SurveyedFile(path=file.path, problem=file.problem)
-            if not file.problem:
-                surveyed = replace(surveyed, id=file.id, sha256=file.sha256)
-            (held_out if each.prefix else books).append(surveyed)
-
-    def in_order(found: list[SurveyedFile]) -> tuple[SurveyedFile, ...]:
-        return tuple(sorted(found, key=lambda file: (file.path, file.sha256)))
-
-    return _SurveyedFolders(
-        folders=tuple(folders), books=in_order(books), held_out=in_order(held_out)
-    )
-
-
-def _build_locked(
-    survey: _SurveyedFolders, out: Path, config: CorpusConfig, progress: ProgressCallback
-) -> CorpusReport:
-    _prepare_folder(out)
-    failures: dict[str, Reading] = {}
-
-    def get_reading(book_id: str) -> Reading:
-        reading = failures.get(book_id) or find_reading(out, book_id)
+    def _get_reading(self, file: FoundFile) -> Reading:
+        if file.problem:
+            return Reading(problem=file.problem)
+        reading = self.failures.get(file.id) or find_reading(self.out, file.id)
         if reading is None:
-            raise InputError("disappeared while the corpus was built", reading_path(out, book_id))
+            path = manifest.reading_path(self.out, file.id)
+            raise InputError("disappeared while the corpus was built", path)
         return reading
 
-    wanted = {book_id for book_id in survey.ids if find_reading(out, book_id) is None}
-    tried: set[str] = set()
-    while True:
-        failures |= _read_books(survey, wanted, out, config, progress)
-        tried |= wanted
-        books = tuple(select_books(survey.books, survey.held_out, get_reading, config))
-        kept = {book.id for book in books if book.status == "kept"}
-        # A text is missing if an earlier run left out what this one keeps, or if it is damaged.
-        # Should such a book turn out to be unreadable now, another edition may take its place.
-        textless = {book_id for book_id in kept if not has_text(out, book_id, get_reading(book_id))}
-        wanted = textless - tried
-        if not wanted:
-            break
-    report = CorpusReport(
-        config=config.settings(),
-        books=books,
-        held_out=tuple(describe_held_out(survey.held_out, get_reading)),
-        files_read=len(tried),
-        other_files=survey.folders[0].other_files,
-    )
-    write_manifest(out, report)
-    _sweep(out, kept, survey.ids)
-    return report
+    def _read_books(self, wanted: Collection[str]) -> None:
+        """Read the files with the wanted ids in several processes.
+
+        A failure of the reader counts for this run only and is not stored: it says nothing about
+        the book.
+        """
+        workers = min(self.config.workers or count_cores(), max(1, len(wanted)))
+        outcomes = run_many(read_for_corpus, self._find_tasks(wanted), workers=workers)
+        for done, outcome in enumerate(outcomes, 1):
+            if isinstance(outcome.failure, WorkError):
+                self.failures[outcome.item.file.id] = Reading(
+                    problem=f"could not be read this time: {outcome.failure}; the next build tries "
+                    "it again, or convert it to EPUB or plain text"
+                )
+            elif outcome.failure is not None:
+                raise outcome.failure
+            self.progress(Progress(stage="reading books", done=done, total=len(wanted)))
+
+    def _find_tasks(self, wanted: Collection[str]) -> Iterator[ReadTask]:
+        """The files with the wanted ids, each content once."""
+        missing = set(wanted)
+        for folder in self.folders:
+            paths = {file.path for file in self.books + self.held_out if file.id in missing}
+            for file in folder.read(paths):
+                if file.id in missing:
+                    missing.remove(file.id)
+                    text_from = None if folder.prefix else self.config.min_words
+                    yield ReadTask(file=file, out=self.out, text_from=text_from)
+        if missing:
+            message = f"{len(missing)} files changed while they were read; build the corpus again"
+            raise InputError(message, self.folders[0].folder)
+
+    def _sweep(self, kept: Collection[str]) -> None:
+        """Remove the texts and readings that `corpus.json` does not name, and unfinished files."""
+        named = {manifest.text_path(self.out, book_id) for book_id in kept}
+        named |= {manifest.reading_path(self.out, book_id) for book_id in self.ids}
+        for folder in (self.out / "books", self.out / "readings"):
+            for path in folder.iterdir():
+                if path not in named and path.name.endswith((".tsv.gz", ".json", UNFINISHED)):
+                    path.unlink()
+        shutil.rmtree(manifest.scratch_path(self.out), ignore_errors=True)
 
 
 def _check_ours(out: Path) -> None:
     """Stop if a folder is not a corpus: `_sweep` must never delete anybody else's files."""
-    manifest = out / MANIFEST
     try:
-        ours = not out.exists() or scratch_path(out).exists()
-        ours = ours or all(path.name == LOCK for path in out.iterdir())
-        if manifest.is_file():
-            ours = FORMAT.encode() in manifest.read_bytes()[:200]
+        ours = not out.exists() or manifest.scratch_path(out).exists()
+        ours = ours or all(path.name == manifest.LOCK for path in out.iterdir())
+        if (record := out / manifest.MANIFEST).is_file():
+            ours = manifest.FORMAT.encode() in record.read_bytes()[:200]
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", out) from error
     if not ours:
@@ -179,66 +187,8 @@ def _check_ours(out: Path) -> None:
 def _prepare_folder(out: Path) -> None:
     """Make the corpus's folders, and remove what a killed run left behind."""
     # The scratch folder is made first and removed last: while it exists, `out` is ours.
-    for path in (scratch_path(out), text_path(out, "").parent, reading_path(out, "").parent):
+    scratch = manifest.scratch_path(out)
+    for path in (scratch, out / "books", out / "readings"):
         make_folder(path)
-    for unfinished in scratch_path(out).iterdir():
+    for unfinished in scratch.iterdir():
         shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _read_books(
-    survey: _SurveyedFolders,
-    wanted: Collection[str],
-    out: Path,
-    config: CorpusConfig,
-    progress: ProgressCallback,
-) -> dict[str, Reading]:
-    """Read the files with the wanted ids in several processes; returns the reader's failures.
-
-    A failure counts for this run only and is not stored: it says nothing about the book.
-    """
-    workers = min(config.workers or count_cores(), max(1, len(wanted)))
-    tasks = _find_tasks(survey, wanted, out, config.min_words)
-    failures: dict[str, Reading] = {}
-    for done, outcome in enumerate(run_many(read_for_corpus, tasks, workers=workers), 1):
-        if isinstance(outcome.failure, WorkError):
-            failures[outcome.item.file.id] = Reading(
-                problem=f"could not be read this time: {outcome.failure}; the next build tries it "
-                "again, or convert it to EPUB or plain text"
-            )
-        elif outcome.failure is not None:
-            raise outcome.failure
-        progress(Progress(stage="reading books", done=done, total=len(wanted)))
-    return failures
-
-
-def _find_tasks(
-    survey: _SurveyedFolders, wanted: Collection[str], out: Path, min_words: int
-) -> Iterator[ReadTask]:
-    """The files with the wanted ids, each content once.
-
-    Raises:
-        InputError: A file has changed since it was hashed.
-    """
-    missing = set(wanted)
-    for folder in survey.folders:
-        paths = {file.path for file in survey.books + survey.held_out if file.id in missing}
-        for file in folder.read(paths):
-            if file.problem or file.id not in missing:
-                continue
-            missing.remove(file.id)
-            text_from = None if folder.prefix else min_words
-            yield ReadTask(file=file, out=out, text_from=text_from)
-    if missing:
-        message = f"{len(missing)} files changed while they were read; build the corpus again"
-        raise InputError(message, survey.folders[0].folder)
-
-
-def _sweep(out: Path, kept: Collection[str], known: Collection[str]) -> None:
-    """Remove the texts and readings that `corpus.json` does not name, and unfinished files."""
-    named = {text_path(out, book_id) for book_id in kept}
-    named |= {reading_path(out, book_id) for book_id in known}
-    for folder in (text_path(out, "").parent, reading_path(out, "").parent):
-        for path in folder.iterdir():
-            if path not in named and path.name.endswith((".tsv.gz", ".json", UNFINISHED)):
-                path.unlink()
-    shutil.rmtree(scratch_path(out), ignore_errors=True)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
+Likeness = tuple[str, float]  # a book, and how much text it shares; ("", 0) if there are none
 
 # Shorter runs are shared by unrelated books ("he shook his head and"); longer ones are broken by
 # every small revision.
@@ -46,14 +47,6 @@ class Fingerprint:
 
     signature: NDArray[np.uint32]  # (128,)
     sketch: Hashes  # sorted and distinct
-
-
-@dataclass(frozen=True, kw_only=True)
-class Likeness:
-    """The most similar book, and the share of text in common."""
-
-    name: str
-    share: float
 
 
 def fingerprint(words: Iterable[str]) -> Fingerprint:
@@ -99,14 +92,14 @@ class SignatureIndex:
         self._signatures[len(self._names)] = signature
         self._names.append(name)
 
-    def find_likeness(self, signature: NDArray[np.uint32]) -> Likeness | None:
-        """The most similar book; the first one of a tie."""
+    def find_likeness(self, signature: NDArray[np.uint32]) -> Likeness:
+        """The most similar book, and the share of equal entries; the first one of a tie."""
         if not self._names:
-            return None
+            return "", 0.0
         # (books, 128) -> (books,)
         shares = (self._signatures[: len(self._names)] == signature).mean(axis=1)
         best = int(shares.argmax())
-        return Likeness(name=self._names[best], share=float(shares[best]))
+        return self._names[best], float(shares[best])
 
 
 class SketchIndex:
@@ -118,16 +111,16 @@ class SketchIndex:
         self._hashes = np.concatenate([np.zeros(0, dtype=np.uint64), *sketches.values()])
         self._owners = np.repeat(np.arange(len(sketches)), self._sizes)
 
-    def find_likeness(self, sketch: Hashes) -> Likeness | None:
+    def find_likeness(self, sketch: Hashes) -> Likeness:
         """The book with the most text in common, as a share of the shorter of the two."""
         if not self._names:
-            return None
+            return "", 0.0
         found = self._owners[np.isin(self._hashes, sketch)]
         shared = np.bincount(found, minlength=len(self._names))
         shared[shared < _LEAST_SHARED] = 0
         shares = shared / np.maximum(np.minimum(self._sizes, len(sketch)), 1)
         best = int(shares.argmax())
-        return Likeness(name=self._names[best], share=float(shares[best]))
+        return self._names[best], float(shares[best])
 
 
 def _hash_word(word: str) -> int:

@@ -15,7 +15,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -79,10 +78,11 @@ def find_reading(out: Path, book_id: str) -> Reading | None:
         return None
 
 
-def has_text(out: Path, book_id: str, reading: Reading) -> bool:
+def has_text(out: Path, book_id: str) -> bool:
     """Whether the text of a book is stored and undamaged."""
+    reading = find_reading(out, book_id)
     try:
-        return file_sha256(text_path(out, book_id)) == reading.text_sha256
+        return reading is not None and file_sha256(text_path(out, book_id)) == reading.text_sha256
     except InputError:
         return False
 
@@ -103,18 +103,16 @@ def read_for_corpus(task: ReadTask) -> None:
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error})", path) from error
     try:
-        book: Book | InputError = load_book(path)
+        book = load_book(path)
     except InputError as error:
         if not _is_intact(path, task.file.data):
             raise WorkError(error.message) from error
-        book = error
-    finally:
-        shutil.rmtree(path.parent, ignore_errors=True)
-    if isinstance(book, InputError):
-        reading = Reading(problem=book.message)
+        reading = Reading(problem=error.message)
     else:
         reading = _store_text(book, task)
-    data: dict[str, Any] = {"version": _VERSION, "package_version": __version__, **asdict(reading)}
+    finally:
+        shutil.rmtree(path.parent, ignore_errors=True)
+    data = {"version": _VERSION, "package_version": __version__, **asdict(reading)}
     text = json.dumps(data, ensure_ascii=False, indent=0) + "\n"
     encoded = text.encode("utf-8", errors="backslashreplace")
     write_whole(reading_path(task.out, task.file.id), encoded)

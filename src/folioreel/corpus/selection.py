@@ -10,6 +10,7 @@ from typing import Any
 from folioreel.corpus.fingerprints import SignatureIndex, SketchIndex
 from folioreel.corpus.manifest import BookRecord, HeldOutRecord
 from folioreel.corpus.readings import Reading
+from folioreel.corpus.sources import FoundFile
 from folioreel.errors import ConfigError
 
 
@@ -30,7 +31,6 @@ class CorpusConfig:
     workers: int | None = None  # number of processes that read books (default: one per core)
 
     def __post_init__(self) -> None:
-        """Check the bounds."""
         if self.min_words < 0:
             raise ConfigError(f"corpus.min_words must be 0 or more, not {self.min_words}")
         for name in ("duplicate_from", "held_out_from"):
@@ -45,39 +45,33 @@ class CorpusConfig:
         return {name: getattr(self, name) for name in names}
 
 
-@dataclass(frozen=True, kw_only=True)
-class SurveyedFile:
-    """A file that may become a book of the corpus, or that must stay out of it."""
-
-    path: str
-    id: str = ""
-    sha256: str = ""
-    problem: str = ""  # why it could not even be opened; it has no id then
+GetReading = Callable[[FoundFile], Reading]  # fetched one at a time: signatures take memory
 
 
 def select_books(
-    files: Iterable[SurveyedFile],
-    held_out: Iterable[SurveyedFile],
-    find_reading: Callable[[str], Reading],
+    files: Iterable[FoundFile],
+    held_out: Iterable[FoundFile],
+    get_reading: GetReading,
     config: CorpusConfig,
 ) -> Iterator[BookRecord]:
-    """Decide on each book in turn, so that the first of several editions is kept.
-
-    Readings are fetched one at a time by id; of each kept book only the signature stays in memory.
-    """
-    sketches = _index_held_out(held_out, find_reading)
+    """Decide on each book in turn, so that the first of several editions is kept."""
+    readings = ((file.path, get_reading(file)) for file in held_out)
+    # Unreadable ones have no sketch; the report warns that they could not be excluded.
+    sketches = SketchIndex(
+        {path: reading.fingerprint.sketch for path, reading in readings if not reading.problem}
+    )
     signatures = SignatureIndex()
     kept: dict[str, str] = {}  # path -> sha256
     for file in files:
-        reading = _reading_of(file, find_reading)
+        reading = get_reading(file)
         record = _judge_alone(file, reading, sketches, config)
         if record.status == "kept":
             signature = reading.fingerprint.signature
-            match = signatures.find_likeness(signature)
-            if match is not None and match.share >= config.duplicate_from:
-                same = kept[match.name] == file.sha256
-                reason = "the same file" if same else f"{match.share:.0%} of the same text"
-                record = replace(record, status="duplicate", reason=reason, duplicate_of=match.name)
+            match, share = signatures.find_likeness(signature)
+            if share >= config.duplicate_from:
+                same = kept[match] == file.sha256
+                reason = "the same file" if same else f"{share:.0%} of the same text"
+                record = replace(record, status="duplicate", reason=reason, duplicate_of=match)
             else:
                 signatures.add(file.path, signature)
                 kept[file.path] = file.sha256
@@ -85,11 +79,11 @@ def select_books(
 
 
 def describe_held_out(
-    held_out: Iterable[SurveyedFile], find_reading: Callable[[str], Reading]
+    held_out: Iterable[FoundFile], get_reading: GetReading
 ) -> Iterator[HeldOutRecord]:
     """What `corpus.json` says about the books that must stay out."""
     for file in held_out:
-        reading = _reading_of(file, find_reading)
+        reading = get_reading(file)
         yield HeldOutRecord(
             path=file.path,
             title=_title(file, reading),
@@ -99,22 +93,8 @@ def describe_held_out(
         )
 
 
-def _index_held_out(
-    held_out: Iterable[SurveyedFile], find_reading: Callable[[str], Reading]
-) -> SketchIndex:
-    # Unreadable ones have no sketch; the report warns that they could not be excluded.
-    readings = {file.path: _reading_of(file, find_reading) for file in held_out}
-    return SketchIndex(
-        {
-            path: reading.fingerprint.sketch
-            for path, reading in readings.items()
-            if not reading.problem
-        }
-    )
-
-
 def _judge_alone(
-    file: SurveyedFile, reading: Reading, held_out: SketchIndex, config: CorpusConfig
+    file: FoundFile, reading: Reading, held_out: SketchIndex, config: CorpusConfig
 ) -> BookRecord:
     """The record of a book, judged without regard to the other books of the corpus."""
     record = BookRecord(
@@ -128,21 +108,17 @@ def _judge_alone(
     )
     if reading.problem:
         return replace(record, status="unreadable", reason=reading.problem)
-    match = held_out.find_likeness(reading.fingerprint.sketch)
+    match, share = held_out.find_likeness(reading.fingerprint.sketch)
     # Before the length: what was held out must be listed as such, however short it is.
-    if match is not None and match.share >= config.held_out_from:
-        reason = f"{match.share:.0%} of the shorter text is in both"
-        return replace(record, status="held out", reason=reason, duplicate_of=match.name)
+    if share >= config.held_out_from:
+        reason = f"{share:.0%} of the shorter text is in both"
+        return replace(record, status="held out", reason=reason, duplicate_of=match)
     if reading.words < config.min_words:
         reason = f"{reading.words:,} words, fewer than {config.min_words:,}"
         return replace(record, status="short", reason=reason)
     return record
 
 
-def _reading_of(file: SurveyedFile, find_reading: Callable[[str], Reading]) -> Reading:
-    return Reading(problem=file.problem) if file.problem else find_reading(file.id)
-
-
-def _title(file: SurveyedFile, reading: Reading) -> str:
+def _title(file: FoundFile, reading: Reading) -> str:
     """The title that the book states, or else its file name."""
     return reading.title or PurePosixPath(file.path).stem

@@ -13,8 +13,7 @@ import os
 import tarfile
 import zipfile
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -27,10 +26,10 @@ _FOREIGN_SUFFIXES = frozenset(
     ".mobi .azw .azw3 .prc .doc .docx .rtf .odt .djvu .chm .lit .gz .rar .7z".split()
 )
 _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
-_ZIP_ENDINGS = (".zip",)
 # Bytes. Every task holds its whole file in memory; even a scanned PDF is rarely this large, and a
 # larger file is more likely a mislabelled video or disk image.
 _LARGEST_BOOK = 200 * 2**20
+_TOO_LARGE = f"is larger than {_LARGEST_BOOK // 2**20} MB, too large for a book"
 _DAMAGED = "is cut short or damaged; download or copy it again"
 
 
@@ -39,23 +38,23 @@ class FoundFile:
     """A file that may be a book, or the reason why it cannot even be opened."""
 
     path: str  # relative to the folder; a file in an archive has the archive's path before its own
-    data: bytes = b""
+    data: bytes = field(default=b"", repr=False)
     problem: str = ""
+    sha256: str = ""  # of the content; stays when `data` is dropped to save memory
+
+    def __post_init__(self) -> None:
+        if not self.sha256 and not self.problem:
+            object.__setattr__(self, "sha256", hashlib.sha256(self.data).hexdigest())
 
     @property
     def suffix(self) -> str:
         """Its file type by name, in lower case: `.txt`."""
         return PurePosixPath(self.path).suffix.lower()
 
-    @cached_property
-    def sha256(self) -> str:
-        """The hash of its content."""
-        return hashlib.sha256(self.data).hexdigest()
-
     @property
     def id(self) -> str:
-        """Identifies content and suffix: both decide how the file is read."""
-        return f"{self.sha256[:16]}-{self.suffix.lstrip('.')}"
+        """Identifies content and suffix, which decide how it is read; empty if it cannot be."""
+        return f"{self.sha256[:16]}-{self.suffix.lstrip('.')}" if self.sha256 else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +69,7 @@ class BookFolder:
 
     @classmethod
     def open(cls, folder: Path, *, prefix: str = "", skip: Path | None = None) -> BookFolder:
-        """List a folder, without hidden files and without the folder `skip`.
-
-        Raises:
-            InputError: The folder is missing or cannot be read.
-        """
+        """List a folder, without hidden files and without the folder `skip`."""
         found = _list_files(folder, skip)
         files = tuple(path for path in found if _is_archive(path.name) or _is_book(path.name))
         others = len(found) - len(files)
@@ -117,7 +112,7 @@ def _list_files(folder: Path, skip: Path | None) -> list[Path]:
 
 
 def _is_archive(name: str) -> bool:
-    return name.lower().endswith(_TAR_ENDINGS + _ZIP_ENDINGS)
+    return name.lower().endswith((*_TAR_ENDINGS, ".zip"))
 
 
 def _is_book(name: str) -> bool:
@@ -127,7 +122,7 @@ def _is_book(name: str) -> bool:
 def _loose_file(path: Path, label: str) -> FoundFile:
     try:
         if path.stat().st_size > _LARGEST_BOOK:
-            return FoundFile(path=label, problem=_too_large())
+            return FoundFile(path=label, problem=_TOO_LARGE)
         return FoundFile(path=label, data=path.read_bytes())
     except OSError as error:
         return FoundFile(path=label, problem=f"cannot be read ({error.strerror or error})")
@@ -202,11 +197,7 @@ def _is_wanted(label: str, inner: str, wanted: Collection[str] | None) -> bool:
 def _member_problem(inner: str, size: int) -> str:
     if _is_archive(inner):
         return "is an archive inside an archive; unpack it"
-    return _too_large() if size > _LARGEST_BOOK else ""
-
-
-def _too_large() -> str:
-    return f"is larger than {_LARGEST_BOOK // 2**20} MB, too large for a book"
+    return _TOO_LARGE if size > _LARGEST_BOOK else ""
 
 
 def _clean(name: str) -> str:
