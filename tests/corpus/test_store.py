@@ -8,11 +8,12 @@ from made_stories import build_tales
 
 from folioreel.corpus.reader import open_corpus
 from folioreel.corpus.store import (
-    PassageFile,
     VectorFile,
+    is_whole,
     pack_passages,
     pack_signs,
     pack_vectors,
+    read_passage,
 )
 from folioreel.errors import InputError
 from folioreel.models.onnx_graphs import unit_rows
@@ -80,11 +81,10 @@ def test_every_sentence_leads_to_its_paragraph(tmp_path: Path) -> None:
     for book in open_corpus(build_tales(tmp_path)).read_books():
         path = tmp_path / "book.bin"
         path.write_bytes(pack_passages(book.text))
-        file = PassageFile(path=path)
-        assert file.is_whole()
+        assert is_whole(path)
         sentences = list(book.text.sentences())
         for sentence in sentences:
-            passage = file.read(sentence.index)
+            passage = read_passage(path, sentence.index)
             assert passage.centre == sentence.index
             assert passage.chapter_title == book.text.chapter_titles[sentence.chapter]
             assert list(passage.sentences) == [
@@ -96,14 +96,13 @@ def test_damaged_passages_are_noticed(tmp_path: Path) -> None:
     (book, *_) = open_corpus(build_tales(tmp_path)).read_books()
     path = tmp_path / "book.bin"
     whole = pack_passages(book.text)
-    file = PassageFile(path=path)
-    assert not file.is_whole()
+    assert not is_whole(path)
     with pytest.raises(InputError, match=r"cannot be read .* index the corpus again"):
-        file.read(0)
+        read_passage(path, 0)
     path.write_bytes(whole[:60])
-    assert not file.is_whole()
+    assert not is_whole(path)
     with pytest.raises(InputError, match="damaged; index the corpus again"):
-        file.read(5)
+        read_passage(path, 5)
     path.write_bytes(b"\xff" * len(whole))
     with pytest.raises(InputError, match=r"book\.bin: "):
-        file.read(0)
+        read_passage(path, 0)

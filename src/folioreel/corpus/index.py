@@ -13,21 +13,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from folioreel.corpus import store
 from folioreel.corpus.manifest import locked, text_path
 from folioreel.corpus.reader import BookText, Corpus, open_corpus
-from folioreel.corpus.store import (
-    IndexedBook,
-    StoreRecord,
-    VectorFile,
-    pack_passages,
-    pack_vectors,
-    passage_file,
-    read_record,
-    store_folder,
-    vector_file,
-    words_folder,
-    write_record,
-)
+from folioreel.corpus.store import IndexedBook, StoreRecord, VectorFile
 from folioreel.corpus.words import WordIndex, WordWriter
 from folioreel.engines.batch import EngineName, run_many
 from folioreel.errors import ConfigError, InputError
@@ -103,18 +92,14 @@ def index_corpus(
 
 
 def embed_book(task: EmbedTask) -> bytes:
-    """The vector file of a book; runs on any engine.
-
-    Raises:
-        ConfigError: The encoder on this machine is another one.
-    """
+    """The vector file of a book; runs on any engine."""
     encoder = load_encoder(task.encoder)
     if encoder.fingerprint != task.fingerprint:
         raise ConfigError(
             f"a worker has another encoder {task.encoder}; install the same version of folioreel "
             "on all machines"
         )
-    return pack_vectors(encoder.encode(task.texts))
+    return store.pack_vectors(encoder.encode(task.texts))
 
 
 class _IndexRun:
@@ -145,7 +130,7 @@ class _IndexRun:
             for book in self._wanted.values()
             if book == self._before.get(book.id)
             and self._vectors(book).is_whole()
-            and passage_file(corpus.folder, book).is_whole()
+            and store.is_whole(store.passage_path(corpus.folder, book))
         }
         self._todo = [book for book in self._wanted.values() if book.id not in self._done]
         self._settled = 0  # how many of the books in `todo` are done or have failed
@@ -154,8 +139,8 @@ class _IndexRun:
     def finish(self) -> IndexReport:
         """Do all that is to be done."""
         for part in ("vectors", "passages"):
-            make_folder(store_folder(self._corpus.folder) / part)
-        words = WordWriter(words_folder(self._corpus.folder))
+            make_folder(store.store_folder(self._corpus.folder) / part)
+        words = WordWriter(store.words_folder(self._corpus.folder))
         gone = set(self._before) - set(self._wanted)
         for book_id in gone:
             words.remove_book(book_id)
@@ -241,7 +226,7 @@ class _IndexRun:
         except InputError as error:
             self._failures[book.id] = error.message
             return
-        write_whole(passage_file(self._corpus.folder, book).path, pack_passages(text))
+        write_whole(store.passage_path(self._corpus.folder, book), store.pack_passages(text))
         words.add_book(book.id, text.texts)
         script = dominant_script(" ".join(text.texts[:SCRIPT_SENTENCES])) or ""
         self._done[book.id] = replace(book, script=script)
@@ -256,16 +241,16 @@ class _IndexRun:
             units=self._encoder.units,
             books=tuple(self._done[book_id] for book_id in self._wanted if book_id in self._done),
         )
-        write_record(self._corpus.folder, record)
+        store.write_record(self._corpus.folder, record)
         self._uncommitted = 0
 
     def _sweep(self) -> None:
         """Remove the files that belong to no book of the store, and unfinished ones."""
         folder = self._corpus.folder
         named = {self._vectors(book).path for book in self._done.values()}
-        named |= {passage_file(folder, book).path for book in self._done.values()}
+        named |= {store.passage_path(folder, book) for book in self._done.values()}
         for part in ("vectors", "passages"):
-            for path in (store_folder(folder) / part).iterdir():
+            for path in (store.store_folder(folder) / part).iterdir():
                 if path not in named and path.name.endswith((".bin", UNFINISHED)):
                     path.unlink()
 
@@ -274,15 +259,15 @@ class _IndexRun:
 
     def _vectors(self, book: IndexedBook) -> VectorFile:
         encoder = self._encoder
-        return vector_file(self._corpus.folder, book, encoder.fingerprint, encoder.units)
+        return store.vector_file(self._corpus.folder, book, encoder.fingerprint, encoder.units)
 
 
 def _read_previous(folder: Path) -> dict[str, IndexedBook]:
     """The books of the store as it is; nothing if there is none, or none to build on."""
     try:
-        record = read_record(folder)
-        WordIndex(words_folder(folder))
+        record = store.read_record(folder)
+        WordIndex(store.words_folder(folder))
     except InputError:
-        shutil.rmtree(words_folder(folder), ignore_errors=True)
+        shutil.rmtree(store.words_folder(folder), ignore_errors=True)
         return {}
     return {book.id: book for book in record.books}

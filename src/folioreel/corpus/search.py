@@ -20,19 +20,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.corpus import store
 from folioreel.corpus.manifest import BookRecord
 from folioreel.corpus.reader import Corpus, CorpusPassage, CorpusSentence, open_corpus
-from folioreel.corpus.store import (
-    IndexedBook,
-    StoreRecord,
-    pack_signs,
-    passage_file,
-    read_record,
-    sign_words,
-    store_folder,
-    vector_file,
-    words_folder,
-)
+from folioreel.corpus.store import IndexedBook, StoreRecord
 from folioreel.corpus.words import Place, WordIndex
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.onnx_graphs import unit_rows
@@ -99,11 +90,7 @@ class SearchStore:
     """The store of a corpus, open for searching; the signs of all vectors are in memory."""
 
     def __init__(self, corpus: Corpus, record: StoreRecord, encoder: SentenceEncoder) -> None:
-        """Read the signs of all indexed books that the corpus still keeps.
-
-        Raises:
-            InputError: A part of the store is missing or damaged.
-        """
+        """Read the signs of all indexed books that the corpus still keeps."""
         self.encoder = encoder
         self._folder = corpus.folder
         self._records = {book.id: book for book in corpus.books}
@@ -111,14 +98,14 @@ class SearchStore:
         self._books = [book for book in record.books if self._is_current(book)]
         self._numbers = {book.id: number for number, book in enumerate(self._books)}
         self._files = [
-            vector_file(corpus.folder, book, record.fingerprint, record.units)
+            store.vector_file(corpus.folder, book, record.fingerprint, record.units)
             for book in self._books
         ]
         self._starts = np.cumsum([0, *(book.sentences for book in self._books)])
-        self._signs = np.empty((self._starts[-1], sign_words(record.units)), dtype=np.uint64)
+        self._signs = np.empty((self._starts[-1], store.sign_words(record.units)), dtype=np.uint64)
         for file, start in zip(self._files, self._starts, strict=False):
             file.read_signs(self._signs[start : start + file.sentences])
-        self._words = WordIndex(words_folder(corpus.folder))
+        self._words = WordIndex(store.words_folder(corpus.folder))
         self.waiting = len(self._records) - len(self._books)
         """The number of books that cannot be found until the corpus is indexed again."""
 
@@ -130,13 +117,13 @@ class SearchStore:
             InputError: There is none, it has another version, or it is damaged.
         """
         corpus = open_corpus(folder)
-        record = read_record(corpus.folder)
+        record = store.read_record(corpus.folder)
         encoder = load_encoder(record.encoder)
         if encoder.fingerprint != record.fingerprint:
             raise InputError(
                 f"was indexed by folioreel {record.package_version} with another "
                 f"{record.encoder}; run: folioreel corpus index {corpus.folder}",
-                store_folder(corpus.folder),
+                store.store_folder(corpus.folder),
             )
         return cls(corpus, record, encoder)
 
@@ -155,18 +142,13 @@ class SearchStore:
         """
         found = []
         for (book_id, sentence), scores in self.rank(query, count, by)[:count]:
-            file = passage_file(self._folder, self._books[self._numbers[book_id]])
-            passage = file.read(sentence)
+            path = store.passage_path(self._folder, self._books[self._numbers[book_id]])
+            passage = store.read_passage(path, sentence)
             found.append(Found(book=self._records[book_id], passage=passage, scores=scores))
         return tuple(found)
 
     def rank(self, query: str, count: int, by: By = "both") -> list[tuple[Place, SearchScores]]:
-        """The places that answer a query with their scores, at least `count`, best first.
-
-        Raises:
-            InputError: As `search`.
-            ConfigError: As `search`.
-        """
+        """The places that answer a query with their scores, at least `count`, best first."""
         if count < 1:
             raise ConfigError(f"count must be at least 1, not {count}")
         if by not in get_args(By):
@@ -184,11 +166,8 @@ class SearchStore:
 
     def missing_words(self, query: str) -> list[str]:
         """The words of a query that occur in no sentence: misspelt, or from another language."""
-        return [
-            word
-            for word in dict.fromkeys(tokenize(query))
-            if not any(map(self._words.count_sentences, self._words.split(word)))
-        ]
+        forms = {word: self._words.split(word) for word in tokenize(query)}
+        return [word for word in forms if not any(map(self._words.count_sentences, forms[word]))]
 
     def nearest(self, query: str, count: int) -> dict[Place, float]:
         """The sentences nearest to a query by meaning with their cosines, best first."""
@@ -200,7 +179,7 @@ class SearchStore:
         if not vector.any():  # a query of unknown words has no direction
             return {}
         rows = nearest_by_signs(
-            self._signs, pack_signs(vector[None])[0], max(_SHORTLIST, 2 * count)
+            self._signs, store.pack_signs(vector[None])[0], max(_SHORTLIST, 2 * count)
         )
         cosines = self._read_rows(rows) @ vector
         best = np.lexsort((rows, -cosines))[:count]  # equal ones in the order of the corpus
@@ -209,8 +188,7 @@ class SearchStore:
     def mean_vector(self) -> NDArray[np.float32]:
         """The mean of the unit vectors of sentences that are evenly spread over the corpus."""
         rows = np.arange(0, self.sentences, max(1, self.sentences // _MEAN_SAMPLE))
-        mean: NDArray[np.float32] = self._read_rows(rows).mean(axis=0)
-        return mean
+        return np.asarray(self._read_rows(rows).mean(axis=0))
 
     def find_words(self, query: str, count: int) -> dict[Place, float]:
         """The sentences that share the rarest words with a query, with their BM25, best first."""
@@ -218,11 +196,7 @@ class SearchStore:
         return {place: score for place, score in found.items() if place[0] in self._numbers}
 
     def check_query(self, query: str) -> None:
-        """Stop at a query that no book can answer.
-
-        Raises:
-            InputError: It has no words, or is in another script than all books.
-        """
+        """Stop at a query without words, or in another script than all books."""
         check_query(query, {book.script for book in self._books if book.script})
 
     def _is_current(self, book: IndexedBook) -> bool:
@@ -247,11 +221,7 @@ class SearchStore:
 
 
 def check_query(query: str, scripts: Collection[str]) -> None:
-    """Stop at a query that books in some scripts cannot answer.
-
-    Raises:
-        InputError: It has no words, or is in another script than all books.
-    """
+    """Stop at a query without words, or in another script than those of the books."""
     if not tokenize(query):
         raise InputError(f"the query {query!r} has no words; give a sentence or a question")
     script = dominant_script(query)
@@ -279,12 +249,9 @@ def join_ranks(rankings: Sequence[Iterable[Place]]) -> list[tuple[Place, float]]
 def nearest_by_signs(
     signs: NDArray[np.uint64], query: NDArray[np.uint64], count: int
 ) -> NDArray[np.int64]:
-    """The rows whose signs differ least from the query's, sorted by number.
+    """The rows of (N, W) signs that differ least from the query's (W,), sorted by number.
 
-    Args:
-        signs: (N, W).
-        query: (W,).
-        count: How many; ties for the last place are all included, up to twice as many rows.
+    Ties for the last of `count` places are all included, up to twice as many rows.
     """
     distances = np.empty(len(signs), dtype=np.uint16)  # enough for 65,535 dimensions
     histogram = np.zeros(64 * signs.shape[1] + 1, dtype=np.int64)

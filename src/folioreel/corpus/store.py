@@ -99,10 +99,9 @@ def vector_file(corpus: Path, book: IndexedBook, fingerprint: str, units: int) -
     return VectorFile(path=path, sentences=book.sentences, units=units)
 
 
-def passage_file(corpus: Path, book: IndexedBook) -> PassageFile:
-    """The paragraphs of a book."""
-    path = store_folder(corpus) / "passages" / f"{book.text_sha256[:32]}.bin"
-    return PassageFile(path=path)
+def passage_path(corpus: Path, book: IndexedBook) -> Path:
+    """Where the paragraphs of a book lie."""
+    return store_folder(corpus) / "passages" / f"{book.text_sha256[:32]}.bin"
 
 
 def write_record(corpus: Path, record: StoreRecord) -> None:
@@ -113,11 +112,7 @@ def write_record(corpus: Path, record: StoreRecord) -> None:
 
 
 def read_record(corpus: Path) -> StoreRecord:
-    """Read `store.json`.
-
-    Raises:
-        InputError: There is no store, it has another version, or it is damaged.
-    """
+    """Read `store.json`; an error says how to repair it."""
     path = store_folder(corpus) / RECORD
     repair = f"run: folioreel corpus index {corpus}"
     if not path.is_file():
@@ -150,14 +145,10 @@ class VectorFile:
 
     def is_whole(self) -> bool:
         """Whether the file is complete and undamaged."""
-        return _is_whole(self.path, self.size)
+        return is_whole(self.path, self.size)
 
     def read_signs(self, out: NDArray[np.uint64]) -> None:
-        """Read the signs of all sentences into an array: (N, W).
-
-        Raises:
-            InputError: The file is missing or has the wrong size.
-        """
+        """Read the signs of all sentences into an array: (N, W)."""
         with _reading(self.path):
             if self.path.stat().st_size != self.size:
                 raise ValueError
@@ -165,11 +156,7 @@ class VectorFile:
                 out[:] = np.fromfile(file, np.uint64, out.size).reshape(out.shape)
 
     def read_rows(self, rows: Iterable[int]) -> list[bytes]:
-        """The vectors of some sentences as they are stored, U bytes each.
-
-        Raises:
-            InputError: The file is missing or truncated.
-        """
+        """The vectors of some sentences as they are stored, U bytes each."""
         found = []
         # Unbuffered: rows are short and far apart, and a buffer would read 8 kB for each.
         with _reading(self.path), FileIO(self.path) as file:
@@ -208,31 +195,17 @@ def sign_words(units: int) -> int:
     return -(-units // 64)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PassageFile:
-    """The paragraphs of one book on disk."""
-
-    path: Path
-
-    def is_whole(self) -> bool:
-        """Whether the file is complete and undamaged."""
-        return _is_whole(self.path)
-
-    def read(self, index: int) -> CorpusPassage:
-        """The paragraph that holds a sentence of the book.
-
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        with _reading(self.path), self.path.open("rb") as file:
-            file.seek(index * _PLACE_BYTES)
-            file.seek(int.from_bytes(file.read(_PLACE_BYTES), "little"))
-            chapter, title, paragraph, first, texts = json.loads(file.readline())
-        sentences = tuple(
-            CorpusSentence(index=first + k, chapter=chapter, paragraph=paragraph, text=text)
-            for k, text in enumerate(texts)
-        )
-        return CorpusPassage(chapter_title=title, centre=index, sentences=sentences)
+def read_passage(path: Path, index: int) -> CorpusPassage:
+    """The paragraph that holds a sentence of a book, from its passage file."""
+    with _reading(path), path.open("rb") as file:
+        file.seek(index * _PLACE_BYTES)
+        file.seek(int.from_bytes(file.read(_PLACE_BYTES), "little"))
+        chapter, title, paragraph, first, texts = json.loads(file.readline())
+    sentences = tuple(
+        CorpusSentence(index=first + k, chapter=chapter, paragraph=paragraph, text=text)
+        for k, text in enumerate(texts)
+    )
+    return CorpusPassage(chapter_title=title, centre=index, sentences=sentences)
 
 
 def pack_passages(text: BookText) -> bytes:
@@ -263,7 +236,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise InputError(f"is cut short or damaged; {_REPAIR}", path) from error
 
 
-def _is_whole(path: Path, size: int | None = None) -> bool:
+def is_whole(path: Path, size: int | None = None) -> bool:
     """Whether a file ends with the digest of what precedes it, and has the right size."""
     try:
         data = path.read_bytes()
