@@ -113,7 +113,7 @@ def test_tabs_and_optional_columns(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_bytes("\ufefffilm\tbook\tsubtitles\nb, c.mkv\ta.txt\tfr\n".encode())
     (task,) = read_table(path, ManyConfig(shots=False))
-    assert (task.name, task.subtitles, task.shots) == ("b, c", "fr", False)
+    assert (task.name, task.subtitles, task.config.shots) == ("b, c", "fr", False)
     assert (task.book, task.film) == (tmp_path / "a.txt", tmp_path / "b, c.mkv")
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="is not UTF-8 text"):

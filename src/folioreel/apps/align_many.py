@@ -35,10 +35,7 @@ class PairTask:
     book: Path
     film: Path
     subtitles: str | None
-    preset: str
-    encoder: str | None
-    shots: bool
-    pictures: bool
+    config: ManyConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +43,7 @@ class ManyConfig:
     """The options of `align` for all pairs, and where the work runs."""
 
     preset: str = "default"
-    encoder: str | None = None  # A sentence encoder to use instead of the preset's own
+    encoder: str | None = None  # a sentence encoder to use instead of the preset's own
     shots: bool = True  # whether to look for shots in videos
     pictures: bool = True  # whether to look at what the shots show
     engine: EngineName = "local"
@@ -55,7 +52,7 @@ class ManyConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairResult:
+class PairOutcome:
     """The outcome of one row."""
 
     name: str
@@ -70,7 +67,7 @@ def align_many(
     out: Path | str,
     config: ManyConfig | None = None,
     progress: ProgressCallback = ignore_progress,
-) -> tuple[PairResult, ...]:
+) -> tuple[PairOutcome, ...]:
     """Align each pair of a table, and write its results into a folder of its own.
 
     Args:
@@ -83,15 +80,11 @@ def align_many(
 
     Returns:
         The outcome of each row, in the table's order.
-
-    Raises:
-        InputError: The table cannot be read, or `out` cannot be written.
-        ConfigError: There is no such preset or engine.
     """
     config, out = config or ManyConfig(), Path(out)
     Aligner.load(config.preset, config.encoder)  # a wrong one is refused before any work is done
     tasks = read_table(Path(table), config)
-    results: dict[str, PairResult] = {}
+    results: dict[str, PairOutcome] = {}
     todo: list[PairTask] = []
     for task in tasks:
         try:
@@ -101,7 +94,7 @@ def align_many(
                 check_folder(out / task.name, force=config.force)
                 todo.append(task)
         except InputError as error:
-            results[task.name] = PairResult(name=task.name, status="failed", reason=str(error))
+            results[task.name] = PairOutcome(name=task.name, status="failed", reason=str(error))
     outcomes = run_many(align_pair, todo, engine=config.engine, workers=config.workers)
     for outcome in track(outcomes, "aligning pairs", progress, total=len(todo)):
         results[outcome.item.name] = _keep(out / outcome.item.name, outcome)
@@ -113,22 +106,18 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
     alignment = align(
         task.book,
         task.film,
-        preset=task.preset,
-        encoder=task.encoder,
+        preset=task.config.preset,
+        encoder=task.config.encoder,
         subtitles=task.subtitles,
-        shots=task.shots,
-        pictures=task.pictures,
+        shots=task.config.shots,
+        pictures=task.config.pictures,
     )
     with TemporaryDirectory() as folder:
         return {path.name: path.read_bytes() for path in write_results(alignment, Path(folder))}
 
 
 def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
-    """The rows of a table.
-
-    Raises:
-        InputError: It cannot be read, a column or a cell is missing, or two rows share a name.
-    """
+    """The rows of a table, checked: no cell is missing, and no two rows share a name."""
     try:
         lines = read_bytes(table).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
@@ -170,20 +159,17 @@ def _read_row(row: dict[str, str | None], table: Path, line: int, config: ManyCo
         book=table.parent / cells["book"],
         film=film,
         subtitles=cells["subtitles"] or None,
-        preset=config.preset,
-        encoder=config.encoder,
-        shots=config.shots,
-        pictures=config.pictures,
+        config=config,
     )
 
 
-def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairResult:
+def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairOutcome:
     """Write the results of a pair, `alignment.json` last."""
     name = outcome.item.name
     try:
         files = outcome.get()
     except FolioReelError as error:
-        return PairResult(name=name, status="failed", reason=str(error))
+        return PairOutcome(name=name, status="failed", reason=str(error))
     make_folder(folder)
     for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
         write_whole(folder / file, data)
@@ -199,20 +185,19 @@ def _is_done(folder: Path, task: PairTask) -> bool:
         there = path.stat().st_size if path.is_file() else None
         if (data[key].get("path"), data[key].get("bytes")) != (str(path), there):
             return False
-    model = data["model"]
-    given = {"subtitles": task.subtitles, "shots": task.shots, "pictures": task.pictures}
+    model, config = data["model"], task.config
+    given = {"subtitles": task.subtitles}
+    given |= {name: getattr(config, name) for name in ("encoder", "shots", "pictures")}
     options = model.get("options") or {}
-    return (
-        (model.get("preset"), model.get("package_version")) == (task.preset, __version__)
-        and options.get("encoder") == task.encoder
-        and {name: options.get(name) for name in given} == given
-    )
+    same = {name: options.get(name) for name in given} == given
+    made_by = (model.get("preset"), model.get("package_version"))
+    return same and made_by == (config.preset, __version__)
 
 
-def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairResult:
+def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
     links = _read_alignment(folder)["links"]
     in_book = sum(bool(link["in_book"]) for link in links)
-    return PairResult(name=name, status=status, moments=len(links), in_book=in_book)
+    return PairOutcome(name=name, status=status, moments=len(links), in_book=in_book)
 
 
 def _read_alignment(folder: Path) -> dict[str, Any]:

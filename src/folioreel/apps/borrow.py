@@ -18,16 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from folioreel.alignment.aligner import Aligner
+from folioreel.apps import library
 from folioreel.apps.describe import Passage, read_passage
-from folioreel.apps.library import (
-    Failure,
-    Library,
-    ShortlistConfig,
-    open_library,
-    process_shortlist,
-    rank_by_words,
-    read_book,
-)
+from folioreel.apps.library import Failure, Library, ShortlistConfig
 from folioreel.config import AlignConfig
 from folioreel.corpus.sources import FoundFile
 from folioreel.errors import AlignmentError, InputError
@@ -103,9 +96,9 @@ def borrow(
     if not film.subtitles and film.features is None:
         raise AlignmentError("the film has neither dialogue nor pictures to find passages for")
     if not isinstance(books, Library):
-        books = open_library(books, progress, engine=config.engine, workers=config.workers)
+        books = library.open_library(books, progress, engine=config.engine, workers=config.workers)
     chosen = _choose_books(film, books, config)
-    offers, failures = process_shortlist(
+    offers, failures = library.process_shortlist(
         partial(_offer_passages, film, settings), books, chosen, "borrowing", config, progress
     )
     loans = _hand_out(film, offers)
@@ -118,15 +111,8 @@ def assign(
     """Choose among offers so that no moment and no passage is used twice.
 
     As many moments as possible get a passage; of all ways to achieve that, the one with the highest
-    sum of scores is chosen.
-
-    Args:
-        moments: The moment of each offer, counted from 0.
-        passages: The passage of each offer, counted from 0.
-        scores: The score of each offer.
-
-    Returns:
-        The numbers of the chosen offers, sorted by moment.
+    sum of scores is chosen. Each offer has a moment, a passage (both counted from 0) and a score;
+    returns the numbers of the chosen offers, sorted by moment.
     """
     if len(scores) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -162,21 +148,21 @@ class _Offer:
     passage: Passage
 
 
-def _choose_books(film: Film, library: Library, config: BorrowConfig) -> list[str]:
+def _choose_books(film: Film, books: Library, config: BorrowConfig) -> list[str]:
     """The paths of the most similar books."""
-    known = {book.path for book in library.books}
+    known = {book.path for book in books.books}
     for path in config.without:
         if path not in known:
-            raise InputError(f"there is no book {path} to leave out", library.folder.folder)
-    lending = [book for book in library.books if book.path not in config.without]
+            raise InputError(f"there is no book {path} to leave out", books.folder.folder)
+    lending = [book for book in books.books if book.path not in config.without]
     if not lending:
-        raise InputError("has no book to borrow from: all are left out", library.folder.folder)
-    return list(rank_by_words(film, lending, config.shortlist))
+        raise InputError("has no book to borrow from: all are left out", books.folder.folder)
+    return list(library.rank_by_words(film, lending, config.shortlist))
 
 
 def _offer_passages(film: Film, settings: AlignConfig, found: FoundFile) -> tuple[_Offer, ...]:
     """The best paragraphs of one book for each moment that can be compared."""
-    book = read_book(found)
+    book = library.read_book(found)
     scores = Aligner(settings).score(film, book)  # (I, J)
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
     by_paragraph = np.maximum.reduceat(scores, starts, axis=1)  # (I, paragraphs)

@@ -109,7 +109,6 @@ class CaptionConfig:
     workers: int | None = None  # number of books that are read in parallel (default: one per core)
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if not 1 <= self.count <= self.nearest:
             raise ConfigError(
                 f"count must be from 1 to the {self.nearest} nearest sentences, not {self.count}"
@@ -140,7 +139,7 @@ class RankedPassage:
 class Story:
     """A picture, its caption, and what books say about it."""
 
-    picture: Path | None  # none if a caption was given without a picture
+    picture: Path | None  # None if a caption was given without a picture
     caption: str
     passages: tuple[RankedPassage, ...]  # best first
 
@@ -213,10 +212,6 @@ def caption_pictures(
         pictures: Files: JPEG, PNG, WebP and the like.
         count: The largest number of captions per picture.
         captioner: The name of a captioner, or its folder.
-
-    Raises:
-        InputError: A file cannot be read or is not a picture.
-        ModelFolderError: The captioner is missing or damaged.
     """
     writer = Captioner.load(captioner)
     network = load_frame_features(str(writer.training.get("frame_features", DEFAULT)))
@@ -273,9 +268,8 @@ def shift_style(vectors: Floats, books: SearchableBooks) -> Floats:
     return shifted
 
 
-# Pictures with their captions.
+# Pictures with their captions; a caption is empty until it has been generated.
 _Captioned = list[tuple[Path | None, str]]
-"""Pictures with their captions; a caption is empty until it has been generated."""
 
 
 def _add_captions(
@@ -295,11 +289,7 @@ def _add_captions(
 def _keep_usable(
     captioned: _Captioned, check: Callable[[Path | None, str], object], failures: list[Failure]
 ) -> _Captioned:
-    """The pictures that pass a check; the others become failures.
-
-    Raises:
-        InputError: None of them does.
-    """
+    """The pictures that pass a check; the others become failures. At least one must pass."""
     kept: _Captioned = []
     for picture, text in captioned:
         try:

@@ -140,10 +140,8 @@ def write_sheet(
     """
     from folioreel.apps.sheet_pdf import write_sheet_pdf  # ReportLab is slow to import
 
-    writers: dict[str, Callable[[Sheet, Path], None]] = {
-        ".html": write_sheet_html,
-        ".pdf": write_sheet_pdf,
-    }
+    writers: dict[str, Callable[[Sheet, Path], None]]
+    writers = {".html": write_sheet_html, ".pdf": write_sheet_pdf}
     ending = out.suffix.lower()
     paths = [out] if ending in writers else [out.with_name(out.name + kind) for kind in writers]
     for path in paths:
@@ -167,17 +165,9 @@ def write_sheet_html(sheet: Sheet, path: Path) -> None:
 
 
 def write_gallery(
-    found: FoundPassages,
-    path: Path,
-    *,
-    title: str = "Pictures and passages",
-    force: bool = False,
+    found: FoundPassages, path: Path, *, title: str = "Pictures and passages", force: bool = False
 ) -> None:
-    """Write pictures, scaled down, beside their captions and passages as an HTML page.
-
-    Raises:
-        InputError: The file exists or cannot be written, or a picture is gone.
-    """
+    """Write pictures, scaled down, beside their captions and passages as an HTML page."""
     check_output_file(path, force=force)
     count = len(found.stories)
     page = PAGE.format(
@@ -250,13 +240,8 @@ def _make_card(description: MomentDescription, jpeg: bytes | None) -> Card:
         before = "… " + before[len(before) - room :].partition(" ")[2]
     if len(after) > room:
         after = after[:room].rpartition(" ")[0] + " …"
-    return Card(
-        description=description,
-        jpeg=jpeg,
-        before=before,
-        sentence=passage.sentence,
-        after=after,
-    )
+    sentence = passage.sentence
+    return Card(description=description, jpeg=jpeg, before=before, sentence=sentence, after=after)
 
 
 def _decode_frames(

@@ -48,11 +48,7 @@ class MomentDescription:
 
 
 def describe_time(alignment: Alignment, time_s: float) -> MomentDescription:
-    """Describe the moment on screen at a time; between two moments, the nearer one.
-
-    Raises:
-        InputError: The time is not in the film.
-    """
+    """Describe the moment on screen at a time; between two moments, the nearer one."""
     duration_s = alignment.film.duration_s
     if not 0 <= time_s <= duration_s:
         raise InputError(f"{time_s:.1f} s is not in the film, which is {duration_s:.1f} s long")
@@ -64,11 +60,7 @@ def describe_time(alignment: Alignment, time_s: float) -> MomentDescription:
 
 
 def describe_shot(alignment: Alignment, shot: int) -> tuple[MomentDescription, ...]:
-    """Describe the moments of a shot, counted from 0.
-
-    Raises:
-        InputError: The film has no such shot.
-    """
+    """Describe the moments of a shot, counted from 0."""
     shots = alignment.film.shots
     if not 0 <= shot < len(shots):
         held = f"shots 1 to {len(shots)}" if shots else "no shots, only subtitles"
@@ -82,11 +74,7 @@ def describe_shot(alignment: Alignment, shot: int) -> tuple[MomentDescription, .
 def describe_range(
     alignment: Alignment, start_s: float, end_s: float
 ) -> tuple[MomentDescription, ...]:
-    """Describe the moments that overlap a time range.
-
-    Raises:
-        InputError: The range is empty, or nothing of the film is in it.
-    """
+    """Describe the moments that overlap a time range; there must be some."""
     if end_s <= start_s:
         raise InputError(
             f"the range from {start_s:.1f} s to {end_s:.1f} s is empty; it must end after it starts"

@@ -78,7 +78,6 @@ class ShortlistConfig:
     workers: int | None = None  # number of parallel processes (default: one per core)
 
     def __post_init__(self) -> None:
-        """Check the number."""
         if self.shortlist < 1:
             raise ConfigError(f"the shortlist must have at least 1 book, not {self.shortlist}")
 
@@ -90,11 +89,7 @@ def open_library(
     engine: EngineName = "local",
     workers: int | None = None,
 ) -> Library:
-    """Skim every book in a folder, its subfolders and its archives.
-
-    Raises:
-        InputError: The folder is missing, or holds no readable book.
-    """
+    """Skim every book in a folder, its subfolders and its archives."""
     opened = BookFolder.open(Path(folder))
     books, failures = process_folder(
         _skim, opened, "skimming", progress, engine=engine, workers=workers
@@ -111,11 +106,7 @@ def process_folder(
     engine: EngineName = "local",
     workers: int | None = None,
 ) -> tuple[tuple[BookT, ...], tuple[Failure, ...]]:
-    """Apply a function to every book of a folder; of several copies the first by path is kept.
-
-    Raises:
-        InputError: No book can be read.
-    """
+    """Apply a function to every book of a folder; of several copies the first by path is kept."""
     # Counted by files, as nobody knows how many books an archive holds before reading it.
     files = (
         found for file in track(folder.files, stage, progress) for found in folder.read_file(file)
@@ -153,11 +144,7 @@ def process_shortlist(
     config: ShortlistConfig,
     progress: ProgressCallback,
 ) -> tuple[dict[str, Result], tuple[Failure, ...]]:
-    """Apply a function to some books of a library: path → result, and all failures so far.
-
-    Raises:
-        AlignmentError: It failed for every book.
-    """
+    """Apply a function to some books of a library: path → result, and all failures so far."""
     files = library.folder.read(paths)
     outcomes = run_many(function, files, engine=config.engine, workers=config.workers)
     results, failures = _collect(track(outcomes, stage, progress, total=len(paths)))
@@ -170,11 +157,7 @@ def process_shortlist(
 
 
 def read_book(found: FoundFile) -> Book:
-    """Read a book that may come from an archive.
-
-    Raises:
-        InputError: It cannot be read.
-    """
+    """Read a book that may come from an archive."""
     with _as_file(found) as path:
         return load_book(path)
 

@@ -32,15 +32,8 @@ from scipy import stats
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner
-from folioreel.apps.library import (
-    Failure,
-    Library,
-    ShortlistConfig,
-    open_library,
-    process_shortlist,
-    rank_by_words,
-    read_book,
-)
+from folioreel.apps import library
+from folioreel.apps.library import Failure, Library, ShortlistConfig
 from folioreel.cache import cached_array
 from folioreel.corpus.sources import FoundFile
 from folioreel.errors import AlignmentError
@@ -121,9 +114,9 @@ def retrieve(
             "(--subtitles FILE)"
         )
     if not isinstance(books, Library):
-        books = open_library(books, progress, engine=config.engine, workers=config.workers)
-    similarity = rank_by_words(film, books.books, config.shortlist)
-    trials, failures = process_shortlist(
+        books = library.open_library(books, progress, engine=config.engine, workers=config.workers)
+    similarity = library.rank_by_words(film, books.books, config.shortlist)
+    trials, failures = library.process_shortlist(
         partial(_try_book, film), books, list(similarity), "aligning", config, progress
     )
     candidates = _rank(trials, similarity)
@@ -182,7 +175,7 @@ def _try_book(film: Film, found: FoundFile) -> NDArray[np.float64]:
     total.update(repr(film.moments).encode("utf-8", "surrogatepass"))
 
     def align() -> NDArray[np.float64]:
-        alignment = aligner.align(film, read_book(found))
+        alignment = aligner.align(film, library.read_book(found))
         moments = len(alignment.links)
         in_book = sum(link.in_book for link in alignment.links)
         return np.array([-alignment.signature["energy"] / moments, in_book / moments])

@@ -156,11 +156,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read `corpus.json`.
-
-    Raises:
-        InputError: The folder is not a corpus, has another version, or is damaged.
-    """
+    """Read `corpus.json`; an error says what to do about it."""
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(f"is not a corpus (it has no {MANIFEST}); build one first", folder)
@@ -199,11 +195,7 @@ def write_records(
 
 
 def read_records(path: Path, file_format: str, version: int, repair: str) -> dict[str, Any]:
-    """Read what `write_records` wrote; the caller parses the records.
-
-    Raises:
-        InputError: It is damaged, or has another format or version; `repair` says what to do.
-    """
+    """Read what `write_records` wrote; if it cannot be used, `repair` says what to do."""
     try:
         data = json.loads(read_bytes(path))
     except ValueError as error:

@@ -46,7 +46,6 @@ class PackConfig:
     compress: bool = True  # whether shards are compressed: smaller to send, slower to load
 
     def __post_init__(self) -> None:
-        """Check the sizes."""
         if not 1 <= self.max_tokens < 2**16:  # lengths are stored as 16-bit integers
             raise ConfigError(f"pack.max_tokens must be 1 to 65,535, not {self.max_tokens}")
         if self.shard_mb * 1e6 < 4 * self.max_tokens:
@@ -103,13 +102,7 @@ class _Piece:
 def build_vocabulary(
     corpus: Corpus, size: int = 20_000, progress: ProgressCallback = ignore_progress
 ) -> Vocabulary:
-    """The most frequent words of a corpus, in one pass over it.
-
-    Args:
-        corpus: Where they are counted.
-        size: The number of words without the special tokens; the paper's decoder has 20,000.
-        progress: Called after each book.
-    """
+    """The most frequent words of a corpus; the paper's decoder has 20,000, as `size` does."""
     if not 0 < size <= LARGEST_VOCABULARY:
         raise ConfigError(f"a vocabulary has 1 to {LARGEST_VOCABULARY:,} words, not {size:,}")
     counts: Counter[str] = Counter()
@@ -136,11 +129,7 @@ def pack_corpus(
     config: PackConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> PackReport:
-    """Write a corpus as token ids, in shards of a given size.
-
-    Raises:
-        InputError: A book's file is damaged, or `out` cannot be written.
-    """
+    """Write a corpus as token ids, in shards of a given size."""
     config = config or PackConfig()
     if len(vocabulary) > LARGEST_VOCABULARY + len(SPECIAL_TOKENS):
         raise ConfigError(f"a vocabulary of {len(vocabulary):,} words does not fit into 16 bits")

@@ -133,11 +133,7 @@ class BookText:
         return map(self.sentence, range(len(self.texts)))
 
     def passage(self, index: int, around: int = 2) -> CorpusPassage:
-        """A sentence with up to `around` sentences on either side (the paper gives two).
-
-        Raises:
-            ValueError: The book has no such sentence.
-        """
+        """A sentence with up to `around` sentences on either side (the paper gives two)."""
         count = len(self.texts)
         if not 0 <= index < count:
             raise ValueError(f"there is no sentence {index}; the book has {count}")
@@ -180,11 +176,7 @@ class Corpus:
         return {book.id: book for book in self.books}
 
     def read(self, record: BookRecord) -> CorpusBook:
-        """Read a book's text from disk.
-
-        Raises:
-            InputError: Its file is missing or damaged.
-        """
+        """Read a book's text from disk."""
         text = read_text(text_path(self.folder, record.id), record.sentences)
         return CorpusBook(record=record, text=text)
 
@@ -193,12 +185,7 @@ class Corpus:
         return map(self.read, self.books)
 
     def passage(self, book_id: str, index: int, around: int = 2) -> CorpusPassage:
-        """The passage around a sentence; search results name both (`book_id`, `sentence`).
-
-        Raises:
-            InputError: There is no such book, or its file is damaged.
-            ValueError: The book has no such sentence.
-        """
+        """The passage around a sentence; search results name both (`book_id`, `sentence`)."""
         book = self._cache.pop(book_id, None)
         if book is None:
             if book_id not in self._by_id:
@@ -211,11 +198,7 @@ class Corpus:
 
 
 def open_corpus(folder: Path | str) -> Corpus:
-    """Open a corpus that `build_corpus` wrote.
-
-    Raises:
-        InputError: The folder is not a corpus, has another version, or is damaged.
-    """
+    """Open a corpus that `build_corpus` wrote."""
     folder = Path(folder)
     return Corpus(folder=folder, manifest=read_manifest(folder))
 
@@ -231,11 +214,7 @@ def encode_text(text: BookText) -> bytes:
 
 
 def read_text(path: Path, sentences: int) -> BookText:
-    """Read a book's file, which must have as many sentences as `corpus.json` says.
-
-    Raises:
-        InputError: It is missing, truncated or damaged.
-    """
+    """Read a book's file, which must have as many sentences as `corpus.json` says."""
     try:
         # Not splitlines(): sentences may hold other characters that it splits at.
         lines = gzip.decompress(read_bytes(path)).decode("utf-8").split("\n")

@@ -55,11 +55,7 @@ class Shard:
 
 
 def load_shard(path: Path | str) -> Shard:
-    """Read a shard.
-
-    Raises:
-        InputError: The file is missing, damaged, or something else.
-    """
+    """Read a shard."""
     path = Path(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:

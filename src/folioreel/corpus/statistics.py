@@ -45,11 +45,7 @@ class CorpusStatistics:
 def measure_corpus(
     corpus: Corpus, progress: ProgressCallback = ignore_progress
 ) -> CorpusStatistics:
-    """Count what a corpus holds, in one pass over it.
-
-    Raises:
-        InputError: A book's file is missing or damaged.
-    """
+    """Count what a corpus holds, in one pass over it."""
     unique: set[str] = set()
     # A histogram instead of a list: BookCorpus has 74 million sentences, but few lengths.
     lengths: Counter[int] = Counter()

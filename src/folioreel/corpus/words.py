@@ -25,18 +25,14 @@ _COMMON_FROM = 0.05
 _LONGEST_WORD = 40
 
 
-Place = tuple[str, int]  # A book's id, and the index of a sentence in it
+Place = tuple[str, int]  # a book's id, and the index of a sentence in it
 
 
 class WordIndex:
     """The full-text index of a corpus, open for searching."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an existing index.
-
-        Raises:
-            InputError: It is missing or damaged.
-        """
+        """Open an existing index."""
         self._folder = folder
         try:
             self._index = tantivy.Index.open(str(folder))
@@ -59,11 +55,7 @@ class WordIndex:
         return list(dict.fromkeys(self._analyzer.analyze(text)))
 
     def search(self, text: str, count: int) -> dict[Place, float]:
-        """The sentences that share the rarest words with a text and their BM25, best first.
-
-        Raises:
-            InputError: The index is damaged.
-        """
+        """The sentences that share the rarest words with a text and their BM25, best first."""
         words = self._rare_words(text)
         if not words:
             return {}
@@ -102,11 +94,7 @@ class WordWriter:
     """The full-text index of a corpus, open for changes; they take effect with `commit`."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an index, or create one.
-
-        Raises:
-            InputError: It is damaged, or the folder cannot be written.
-        """
+        """Open an index, or create one."""
         make_folder(folder)
         try:
             index = tantivy.Index(_make_schema(), path=str(folder))
