@@ -49,50 +49,9 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-PLAIN_CAPTIONS = (
-    "A man is riding a bicycle down the street.",
-    "Two dogs are playing with a ball in the grass.",
-    "A little girl in a pink dress is smiling at the camera.",
-    "A group of people are standing in front of a building.",
-    "A woman is sitting on a bench and reading a newspaper.",
-    "A boy in a red shirt jumps into the swimming pool.",
-    "A brown dog runs through the snow.",
-    "Children are playing in the water at the beach.",
-    "A man in a blue jacket climbs a steep rock.",
-    "A football player in a white uniform kicks the ball.",
-    "Two women are talking at a table in a restaurant.",
-    "A black cat sleeps on a couch.",
-    "A baby in a yellow hat is eating cake.",
-    "A crowd of people is watching a parade.",
-    "A bird is flying over the lake.",
-    "A man wearing a helmet is riding a motorcycle on a dirt track.",
-    "A young couple walks along a path in the park.",
-    "A street with parked cars and tall buildings.",
-    "A horse is standing in a field behind a fence.",
-    "A kitchen with a stove, a sink and a window.",
-    "A train is waiting at the station.",
-    "An old man with a beard is playing the guitar.",
-    "A girl is sliding down a slide on the playground.",
-    "A plate of food is on a wooden table.",
-    "A boat is sailing on the sea near the shore.",
-    "Three boys are sitting on the steps of a house.",
-    "A person is skiing down a hill covered with snow.",
-    "A white dog catches a frisbee in the air.",
-    "A woman in a black coat is crossing the street.",
-    "A bedroom with a bed, a lamp and a chair.",
-    "A surfer is riding a large wave.",
-    "A man and a child are fishing from a pier.",
-    "A woman is holding an umbrella in the rain.",
-    "A skateboarder is doing a trick on a ramp.",
-    "A small boat is tied to a dock.",
-    "People are sitting around a fire at night.",
-    "A man is standing on top of a mountain and looking at the view.",
-    "A bus is driving down a busy road.",
-    "A girl with long hair is writing in a notebook.",
-    "A clock tower rises above the roofs of the town.",
-)
-"""Captions as people write them under photographs, made up for this purpose: their mean vector is
-the style of captions."""
+# Captions as people write them under photographs, made up for this purpose: their mean vector is
+# the style of captions.
+PLAIN_CAPTIONS = Path(__file__).with_name("plain_captions.txt").read_text("utf-8").splitlines()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import html
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,43 +37,7 @@ _LONGEST_PASSAGE = 700
 
 # The page loads nothing: its policy allows inline images and styles only, because people will mail
 # such files around and open them from disk.
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --ink: #2b2a27; --paper: #faf8f3; --faint: #6b675e; }}
-@media (prefers-color-scheme: dark) {{
- :root {{ --ink: #e8e4da; --paper: #1d1c1a; --faint: #a09b8f; }} }}
-body {{ margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: var(--ink);
- background: var(--paper); font: 1rem/1.55 Georgia, "Times New Roman", serif; }}
-h1 {{ font-size: 1.5rem; margin-bottom: .2rem; }}
-header p, .said, .place {{ color: var(--faint); font-family: system-ui, sans-serif;
- font-size: .85rem; margin: .15rem 0; }}
-article {{ display: grid; grid-template-columns: 15rem 1fr; gap: 1.2rem; padding: 1rem 0;
- border-top: 1px solid color-mix(in srgb, var(--faint) 35%, transparent); break-inside: avoid; }}
-article.text {{ grid-template-columns: 7rem 1fr; }}
-img {{ width: 100%; height: auto; display: block; border-radius: 2px; }}
-blockquote {{ margin: .3rem 0 0; }}
-mark {{ background: color-mix(in srgb, #e0b341 35%, transparent); color: inherit; }}
-@media (max-width: 40rem) {{ article, article.text {{ grid-template-columns: 1fr; }} }}
-</style>
-</head>
-<body>
-<header>
-<h1>{title}</h1>
-<p>{subtitle}</p>
-</header>
-<main>
-{cards}
-</main>
-</body>
-</html>
-"""
+_PAGE = Template(Path(__file__).with_name("contact_sheet.html").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +121,7 @@ def write_sheet(
 
 def write_sheet_html(sheet: Sheet, path: Path) -> None:
     """Write a sheet as an HTML page."""
-    page = PAGE.format(
+    page = _PAGE.substitute(
         title=html.escape(sheet.title),
         subtitle=html.escape(sheet.subtitle),
         cards="\n".join(map(_card_html, sheet.cards)),
@@ -170,7 +135,7 @@ def write_gallery(
     """Write pictures, scaled down, beside their captions and passages as an HTML page."""
     check_output_file(path, force=force)
     count = len(found.stories)
-    page = PAGE.format(
+    page = _PAGE.substitute(
         title=html.escape(title),
         subtitle="1 caption" if count == 1 else f"{count} captions",
         cards="\n".join(map(_story_html, found.stories)),
