@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -11,6 +11,9 @@ from click.core import ParameterSource
 from folioreel.cli import options, output
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import check_output_folder
+
+if TYPE_CHECKING:
+    from folioreel.evaluate.report import PairResult
 
 # As in evaluate/baselines.py, which is not imported here: `--help` should not wait for NumPy.
 _BASELINES = (
@@ -70,18 +73,14 @@ class _NamelessContext(click.Context):
 @click.pass_context
 def evaluate_pairs(
     context: click.Context,
+    /,
     dataset: Path,
-    preset: str,
-    encoder: str | None,
-    shots: bool,
-    pictures: bool,
-    leave_one_out: bool,
-    baseline: str | None,
     compare: str | None,
     groups: tuple[tuple[str, str], ...],
     out: Path | None,
     force: bool,
     as_json: bool,
+    **method: Any,
 ) -> None:
     """Align each judged pair in DATASET (a folder of folders) and score it.
 
@@ -96,38 +95,52 @@ def evaluate_pairs(
       folioreel evaluate pairs/old-scrooge --json
     """
     from folioreel.evaluate import report
-    from folioreel.train import positions
 
-    _check_options(context, leave_one_out, baseline)
+    _check_options(context, method["leave_one_out"], method["baseline"])
     members = {name: pairs.split(",") for name, pairs in groups}
-    if members or leave_one_out:
+    if members or method["leave_one_out"]:
         _check_pairs(dataset, members)
-    system = report.make_system(baseline or preset, encoder, shots=shots, pictures=pictures)
-    other = report.make_system(compare, shots=shots, pictures=pictures) if compare else None
     if out is not None:
         check_output_folder(out, force=force)
-    with output.show_progress() as progress:
-        if leave_one_out:
-            judged = positions.read_judged(dataset, progress=progress, shots=shots)
-            results = positions.leave_one_out(
-                judged, progress=progress, shots=shots, pictures=pictures
-            )
-        else:
-            results = report.evaluate_system(dataset, system, progress)
-        others = report.evaluate_system(dataset, other, progress) if other else []
+    results, others = _align_pairs(dataset, compare, **method)
     rows = report.make_rows(results, members)
     gains = report.compare_results(results, others, members) if others else []
     files = report.write_report(rows, out) if out is not None else []
     if as_json:
-        output.show_json(
-            {"rows": rows, "compared_with": compare, "gains": gains} if gains else rows
-        )
+        compared = {"rows": rows, "compared_with": compare, "gains": gains}
+        output.show_json(compared if gains else rows)
         return
     _show_report(rows, gains, compare)
     output.show_written(*files)
 
 
 evaluate_pairs.context_class = _NamelessContext
+
+
+def _align_pairs(
+    dataset: Path,
+    compare: str | None,
+    *,
+    preset: str,
+    encoder: str | None,
+    baseline: str | None,
+    leave_one_out: bool,
+    **watching: Any,
+) -> tuple[list[PairResult], list[PairResult]]:
+    """How the pairs turned out, with the chosen method and with the one to compare with."""
+    from folioreel.evaluate import report
+    from folioreel.train import positions
+
+    # Both methods are opened first: a wrong name should not cost an evaluation.
+    system = report.make_system(baseline or preset, encoder, **watching)
+    other = report.make_system(compare, **watching) if compare else None
+    with output.show_progress() as progress:
+        if leave_one_out:
+            judged = positions.read_judged(dataset, progress=progress, shots=watching["shots"])
+            results = positions.leave_one_out(judged, progress=progress, **watching)
+        else:
+            results = report.evaluate_system(dataset, system, progress)
+        return results, report.evaluate_system(dataset, other, progress) if other else []
 
 
 def _show_report(

@@ -130,11 +130,9 @@ class TfidfEncoder:
     fingerprint = ""  # never cached on disk, like the two encoders below
 
     def __init__(self, texts: Sequence[str], units: int = 1000) -> None:
-        """Fit idf and the leading singular vectors.
+        """Fit idf and the leading singular vectors of the training texts.
 
-        Args:
-            texts: The training texts; the SVD is dense, so at most some thousand different words.
-            units: The length of a vector; fewer if there are fewer words.
+        The SVD is dense, so there may be at most some thousand different words.
         """
         counts = Counter(word for text in texts for word in set(training_tokens(text)))
         self._ids = {word: number for number, word in enumerate(sorted(counts))}
@@ -175,7 +173,6 @@ class MeanWordsEncoder:
     fingerprint = ""
 
     def __init__(self, model: WordEncoder) -> None:
-        """Concatenate the word vectors of all parts."""
         self._model = model
         tables = [part.words * part.scales[:, None] for part in model.parts]
         self._words = np.concatenate(tables, axis=1).astype(np.float32)  # (V, units)

@@ -35,9 +35,7 @@ CALIBRATION_BINS = 15
 _DRAWS = 400
 COVERAGES = (25, 50, 75, 90, 100)
 
-_BLUE, _ORANGE, _GREY = "#1f5fa8", "#d9480f", "#adb5bd"
-_INK = "#343a40"
-_PAPER = "#faf8f3"
+_BLUE, _ORANGE, _GREY, _INK, _PAPER = "#1f5fa8", "#d9480f", "#adb5bd", "#343a40", "#faf8f3"
 _STROKES = ("-", "--", ":")
 
 
@@ -136,33 +134,25 @@ def write_reliability(calibration: Calibration, path: Path, title: str = "") -> 
     """Plot the share of right links against the mean score, one dot per bin, as PNG or SVG."""
     figure, axes = _blank(title or "Reliability")
     axes.plot([0, 1], [0, 1], color=_GREY, linewidth=1, linestyle="--", label="perfect")
-    scores = [b.score for b in calibration.bins]
-    right = [b.right for b in calibration.bins]
+    scores, right = [b.score for b in calibration.bins], [b.right for b in calibration.bins]
     axes.vlines(scores, scores, right, color=_ORANGE, linewidth=2, alpha=0.6)
     label = f"{calibration.links} links"
     if calibration.ece is not None:
         label += f", error {calibration.ece:.3f}"
     axes.plot(scores, right, color=_BLUE, marker="o", markersize=5, linewidth=1.2, label=label)
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
-    axes.set_xlabel("mean score of the bin")
-    axes.set_ylabel("share of right links")
+    limits = (-0.02, 1.02)
+    axes.set(
+        xlim=limits, ylim=limits, xlabel="mean score of the bin", ylabel="share of right links"
+    )
     _save(figure, axes, path)
 
 
 def write_precision_coverage(
-    curves: Mapping[str, Mapping[int, float]],
-    path: Path,
-    title: str = "",
-    bold: str | None = None,
+    curves: Mapping[str, Mapping[int, float]], path: Path, title: str = "", bold: str | None = None
 ) -> None:
     """Plot precision against coverage, one curve per pair, as PNG or SVG.
 
-    Args:
-        curves: Name → coverage → precision, both in percent.
-        path: The file to write; its suffix chooses the format.
-        title: The title of the plot.
-        bold: The curve to emphasise, such as that of all pairs together.
+    `curves` are by name, then by coverage, both in percent; `bold` is emphasised.
     """
     figure, axes = _blank(title or "Precision and coverage")
     for number, (name, curve) in enumerate(curves.items()):
@@ -177,10 +167,8 @@ def write_precision_coverage(
             linestyle="-" if stands_out else _STROKES[number // 10 % len(_STROKES)],
             label=name,
         )
-    axes.set_xlim(0, 101)
-    axes.set_ylim(-1, 101)
-    axes.set_xlabel("coverage: the surest lines, in percent")
-    axes.set_ylabel("right links among them, in percent")
+    axes.set(xlim=(0, 101), xlabel="coverage: the surest lines, in percent")
+    axes.set(ylim=(-1, 101), ylabel="right links among them, in percent")
     _save(figure, axes, path)
 
 

@@ -27,19 +27,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from folioreel.errors import InputError
-from folioreel.evaluate.judged_tables import (
-    Judgement,
-    SpokenLine,
-    read_annotations,
-    read_gold,
-    read_shots,
-    read_spoken,
-)
+from folioreel.evaluate import judged_tables
+from folioreel.evaluate.judged_tables import Judgement, SpokenLine
 from folioreel.files import write_text
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
@@ -67,8 +62,7 @@ class Pair:
     paragraph_lines: tuple[int, ...]
     """The first line of each paragraph of book.txt: a run of non-blank lines."""
     film_name: str = _SUBTITLES
-    shots: tuple[Judgement, ...] = ()
-    """The judged silent shots of `shots.tsv`."""
+    shots: tuple[Judgement, ...] = ()  # the judged silent shots of `shots.tsv`.
 
     @property
     def book(self) -> Path:
@@ -93,20 +87,27 @@ def load_pair(folder: Path) -> Pair:
     Raises:
         InputError: A file is missing or a row cannot be read; with its path and line.
     """
-    annotations = _annotations_of(folder)
-    if annotations is not None and not (folder / "gold.tsv").exists():
-        return _load_annotated(folder, annotations)
-    spoken = read_spoken(folder / "film_sentences.tsv")
-    paragraph_lines, lines = _count_lines(folder / "book.txt")
-    return Pair(
+    annotations, book = _first_of(folder, ANNOTATIONS), folder / "book.txt"
+    by_time = annotations is not None and not (folder / "gold.tsv").exists()
+    spoken = () if by_time else judged_tables.read_spoken(folder / "film_sentences.tsv")
+    paragraph_lines, lines = _count_lines(book)
+    shots = folder / "shots.tsv"
+    # film.json holds the very moments that were judged. A video comes next, because silent
+    # shots exist only there; subtitles alone give the dialogue.
+    film = _first_of(folder, (FILM_JSON, *_VIDEOS))
+    pair = Pair(
         name=folder.resolve().name,
         folder=folder,
         spoken=spoken,
-        judgements=read_gold(folder / "gold.tsv", len(spoken), lines),
+        judgements=(),
         paragraph_lines=paragraph_lines,
-        film_name=_film_of(folder),
-        shots=_shots_of(folder, lines),
+        film_name=film.name if film else _SUBTITLES,
+        shots=judged_tables.read_shots(shots, lines) if shots.exists() else (),
     )
+    if annotations is not None and by_time:
+        return _add_annotations(pair, annotations, lines)
+    gold = judged_tables.read_gold(folder / "gold.tsv", len(spoken), lines)
+    return replace(pair, judgements=gold)
 
 
 def load_pair_film(
@@ -116,11 +117,7 @@ def load_pair_film(
     *,
     shots: bool = True,
 ) -> Film:
-    """The film of a judged pair; if it has a video, `encoder` watches its shots.
-
-    Raises:
-        InputError: The file is missing or cannot be read.
-    """
+    """The film of a judged pair; if it has a video, `encoder` watches its shots."""
     if pair.film_name == FILM_JSON:
         return recall_features(read_film_json(pair.film), encoder)
     return load_film(
@@ -145,11 +142,7 @@ def write_film_json(film: Film, path: Path) -> None:
 
 
 def read_film_json(path: Path) -> Film:
-    """Read what `write_film_json` wrote; a video that no longer exists is left out.
-
-    Raises:
-        InputError: The file is missing or not of this format.
-    """
+    """Read what `write_film_json` wrote; a video that no longer exists is left out."""
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if any(document[key] != value for key, value in _FILM_FORMAT.items()):
@@ -203,51 +196,33 @@ def find_pairs(folder: Path) -> list[Path]:
 
 
 def _is_pair(folder: Path) -> bool:
-    return (folder / "gold.tsv").exists() or _annotations_of(folder) is not None
+    return _first_of(folder, ("gold.tsv", *ANNOTATIONS)) is not None
 
 
 def _has_book_and_film(folder: Path) -> bool:
-    films = (folder / name for name in (_SUBTITLES, *_VIDEOS))
-    return (folder / "book.txt").exists() and any(film.exists() for film in films)
+    film = _first_of(folder, (_SUBTITLES, *_VIDEOS))
+    return film is not None and (folder / "book.txt").exists()
 
 
-def _film_of(folder: Path) -> str:
-    # film.json holds the very moments that were judged. A video comes next, because silent
-    # shots exist only there; subtitles alone give the dialogue.
-    names = (FILM_JSON, *_VIDEOS)
-    return next((name for name in names if (folder / name).exists()), _SUBTITLES)
+def _first_of(folder: Path, names: Sequence[str]) -> Path | None:
+    return next((folder / name for name in names if (folder / name).exists()), None)
 
 
-def _annotations_of(folder: Path) -> Path | None:
-    return next((folder / name for name in ANNOTATIONS if (folder / name).exists()), None)
-
-
-def _load_annotated(folder: Path, annotations: Path) -> Pair:
-    """A pair judged in the paper's way: times and lines."""
-    _, lines = _count_lines(folder / "book.txt")
+def _add_annotations(pair: Pair, annotations: Path, lines: int) -> Pair:
+    """The judgements of a pair judged in the paper's way: times and lines."""
     # The paper's books mark paragraphs by indentation, which only the book's reader knows about.
-    book = load_book(folder / "book.txt")
+    book = load_book(pair.book)
     firsts = (book.sentences[paragraph.sentences.start].line for paragraph in book.paragraphs)
-    pair = Pair(
-        name=folder.resolve().name,
-        folder=folder,
-        spoken=(),
-        judgements=(),
-        paragraph_lines=tuple(first for first in firsts if first is not None),
-        film_name=_film_of(folder),
-        shots=_shots_of(folder, lines),
-    )
     spoken = tuple(
         SpokenLine(index=k, start_s=s.start_s, end_s=s.end_s, text=s.text)
         for k, s in enumerate(load_pair_film(pair, shots=False).subtitles)
     )
-    judgements = read_annotations(annotations, spoken, lines)
-    return replace(pair, spoken=spoken, judgements=judgements)
-
-
-def _shots_of(folder: Path, lines: int) -> tuple[Judgement, ...]:
-    path = folder / "shots.tsv"
-    return read_shots(path, lines) if path.exists() else ()
+    return replace(
+        pair,
+        spoken=spoken,
+        judgements=judged_tables.read_annotations(annotations, spoken, lines),
+        paragraph_lines=tuple(first for first in firsts if first is not None),
+    )
 
 
 def _count_lines(path: Path) -> tuple[tuple[int, ...], int]:
@@ -258,9 +233,6 @@ def _count_lines(path: Path) -> tuple[tuple[int, ...], int]:
         raise InputError(f"cannot be read ({error})", path) from error
     lines = text.split("\n")
     # Blank lines separate paragraphs, as in the benchmark's own scoring script.
-    firsts, inside = [], False
-    for number, line in enumerate(lines, 1):
-        if line.strip() and not inside:
-            firsts.append(number)
-        inside = bool(line.strip())
+    written = [False, *(bool(line.strip()) for line in lines)]  # by line number, from 1
+    firsts = (n for n in range(1, len(written)) if written[n] and not written[n - 1])
     return tuple(firsts), len(lines)

@@ -16,17 +16,10 @@ from folioreel.times import is_clock, parse_clock
 
 Verdict = Literal["match", "scene", "none"]
 JudgedKind = Literal["dialogue", "visual", "audio"]
-Lines = tuple[int, int]
-"""First and last line of a passage, counted from 1."""
+Lines = tuple[int, int]  # first and last line of a passage, counted from 1
 
-_KINDS: dict[str, JudgedKind] = {
-    "": "dialogue",
-    "-": "dialogue",
-    "dialogue": "dialogue",
-    "dialog": "dialogue",
-    "visual": "visual",
-    "audio": "audio",
-}
+_KINDS: dict[str, JudgedKind] = {"visual": "visual", "audio": "audio"}
+_KINDS |= {name: "dialogue" for name in ("", "-", "dialog", "dialogue")}
 
 _Read = TypeVar("_Read")
 
@@ -45,13 +38,10 @@ class SpokenLine:
 class Judgement:
     """The judges' verdict on one spoken line, one annotated time, or one silent shot."""
 
-    line: int
-    """The spoken line; for an annotated time, the line nearest to it; for a shot, its row."""
+    line: int  # the spoken line; for an annotated time, the line nearest to it; for a shot, its row
     verdict: Verdict
-    how: str
-    """For a match: verbatim, paraphrase or reported; `-` if unknown."""
-    passages: tuple[Lines, ...]
-    """Every place in the book that counts as right; empty for `none`."""
+    how: str  # for a match: verbatim, paraphrase or reported; `-` if unknown
+    passages: tuple[Lines, ...]  # every place in the book that counts as right; empty for `none`
     kind: JudgedKind = "dialogue"
     times_s: tuple[float, float] | None = None
     """Start and end, if the judges gave a time instead of a line."""
@@ -144,22 +134,17 @@ def _judgement(row: dict[str, str], spoken: int, lines: int) -> Judgement:
     if not 0 <= line < spoken:
         raise ValueError(f"id {line}: the film has sentences 0 to {spoken - 1}")
     verdict, passages = _verdict(row, lines)
-    return Judgement(
-        line=line,
-        verdict=verdict,
-        how=row.get("how") or "-",
-        passages=passages,
-        kind=_kind(row.get("kind") or ""),
-    )
+    how, kind = row.get("how") or "-", _kind(row)
+    return Judgement(line=line, verdict=verdict, how=how, passages=passages, kind=kind)
 
 
 def _judged_shot(row: dict[str, str], lines: int) -> Judgement | None:
-    times_s = _time_span(row["start_s"], row["end_s"])
+    span = _time_span(row["start_s"], row["end_s"])
     if not _is_given(row["verdict"]):
         return None
     verdict, passages = _verdict(row, lines)
     return Judgement(
-        line=0, verdict=verdict, how="-", passages=passages, kind="visual", times_s=times_s
+        line=0, verdict=verdict, how="-", passages=passages, kind="visual", times_s=span
     )
 
 
@@ -170,7 +155,9 @@ def _verdict(row: dict[str, str], lines: int) -> tuple[Verdict, tuple[Lines, ...
             return "none", ()
         case "match" | "scene" as verdict:
             main = _passage(row["line_from"], row["line_to"], lines)
-            return verdict, (main, *_alternates(row.get("alternates") or "", lines))
+            parts = (row.get("alternates") or "").split(";")
+            others = [part.strip().split("-")[:2] for part in parts if "-" in part.strip(" -")]
+            return verdict, (main, *(_passage(first, last, lines) for first, last in others))
         case unknown:
             raise ValueError(f"unknown verdict {unknown!r}: match, scene or none")
 
@@ -179,17 +166,13 @@ def _annotation(row: dict[str, str], spoken: tuple[SpokenLine, ...], lines: int)
     end = row.get("end_s")
     start_s, end_s = _time_span(row["time_s"], end if _is_given(end) else row["time_s"])
     last = row["line_to"] if _is_given(row.get("line_to")) else row["line"]
-    nearest = min(
-        spoken,
-        key=lambda said: max(said.start_s - end_s, start_s - said.end_s, 0.0),
-        default=None,
-    )
+    gaps = [max(said.start_s - end_s, start_s - said.end_s, 0.0) for said in spoken]
     return Judgement(
-        line=nearest.index if nearest else 0,
+        line=gaps.index(min(gaps)) if gaps else 0,
         verdict="match",
         how="-",
         passages=(_passage(row["line"], last, lines),),
-        kind=_kind(row.get("kind") or ""),
+        kind=_kind(row),
         times_s=(start_s, end_s),
     )
 
@@ -212,11 +195,11 @@ def _whole_number(cell: str, what: str) -> int:
         raise ValueError(f"{what} {cell!r} is not a whole number") from None
 
 
-def _kind(cell: str) -> JudgedKind:
-    try:
-        return _KINDS[cell.strip().lower()]
-    except KeyError:
-        raise ValueError(f"unknown kind {cell!r}: dialogue, visual or audio") from None
+def _kind(row: dict[str, str]) -> JudgedKind:
+    cell = row.get("kind") or ""
+    if cell.strip().lower() not in _KINDS:
+        raise ValueError(f"unknown kind {cell!r}: dialogue, visual or audio")
+    return _KINDS[cell.strip().lower()]
 
 
 def _passage(first: str, last: str, lines: int) -> Lines:
@@ -224,12 +207,3 @@ def _passage(first: str, last: str, lines: int) -> Lines:
     if not 1 <= passage[0] <= passage[1] <= lines:
         raise ValueError(f"lines {first} to {last}: the book has lines 1 to {lines}, in order")
     return passage
-
-
-def _alternates(field: str, lines: int) -> tuple[Lines, ...]:
-    found = []
-    for part in field.split(";"):
-        if "-" in part.strip(" -"):
-            first, last = part.strip().split("-")[:2]
-            found.append(_passage(first, last, lines))
-    return tuple(found)

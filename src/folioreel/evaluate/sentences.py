@@ -114,15 +114,18 @@ def evaluate_sentences(
     `sentences_per_s`; the last three are None for published figures.
 
     `encoders` are names or folders of encoders, or names of baselines; by default all of them.
-
-    Raises:
-        InputError: The dataset cannot be read.
-        ConfigError: There is no such encoder, or a package that it needs is missing.
     """
     data = load_sick(sick)
     names = (*ENCODERS, PRETRAINED, *BASELINES) if encoders is None else tuple(encoders)
     rows = []
-    for number, (name, encoder) in enumerate(_open_all(names, data, lenient=encoders is None), 1):
+    for number, name in enumerate(names, 1):
+        try:
+            encoder = _open(name, data)
+        except ConfigError as error:
+            if encoders is not None or name != PRETRAINED:
+                raise
+            _logger.info("skipping %s: %s", name, error)  # the optional package is not installed
+            continue
         rows.append({"encoder": name, **judge_encoder(encoder, data, progress)})
         progress(Progress(stage="judging encoders", done=number, total=len(names)))
     # The columns that were not published are None.
@@ -224,20 +227,6 @@ def pearson_correlation(first: NDArray[np.float64], second: NDArray[np.float64])
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
     return float(pearsonr(first, second).statistic)
-
-
-def _open_all(
-    names: Sequence[str], data: Sick, *, lenient: bool
-) -> Iterator[tuple[str, SentenceEncoder]]:
-    for name in names:
-        try:
-            encoder = _open(name, data)
-        except ConfigError as error:
-            if not lenient or name != PRETRAINED:
-                raise
-            _logger.info("skipping %s: %s", name, error)  # the optional package is not installed
-            continue
-        yield name, encoder
 
 
 def _open(name: str, data: Sick) -> SentenceEncoder:

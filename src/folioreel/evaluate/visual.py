@@ -6,7 +6,6 @@ all others. Nothing is fitted here; the training and validation splits are not u
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,22 +23,20 @@ from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.progress import ProgressCallback, ignore_progress
 
 EMBEDDINGS = ("visual", "scene")
-CAPTIONER = "captioner"
+# The embedding that the paper used, with the image features of its time.
 PUBLISHED = {
     "Kiros et al. 2014": {"image_to_sentence": {"r1": 18.0}, "sentence_to_image": {"r1": 12.5}},
     "their later code": {"image_to_sentence": {"r1": 22.3}, "sentence_to_image": {"r1": 14.9}},
 }
-"""The embedding that the paper used, with the image features of its time."""
-PUBLISHED_BLEU1 = 63.0
-"""Show and Tell (Vinyals et al. 2015)."""
+PUBLISHED_BLEU1 = 63.0  # show and Tell (Vinyals et al. 2015).
 
 Tokens = Sequence[str]
 
 
 def evaluate_visual(
     flickr8k: Path,
-    embeddings: Sequence[str] = EMBEDDINGS,
-    captioner: str = CAPTIONER,
+    embeddings: Sequence[str],
+    captioner: str,
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
     """Image-sentence retrieval with the embeddings, and BLEU of the captioner.
@@ -50,9 +47,6 @@ def evaluate_visual(
         `image_to_sentence` and `sentence_to_image`, each with `r1`, `r5`, `r10` (percent) and
         `median` (a rank, from 1); `each`, the same for every embedding by itself; `captions` with
         `bleu1` … `bleu4` (percent).
-
-    Raises:
-        ConfigError: The models were trained on the features of different networks.
     """
     described = read_flickr8k(flickr8k, "test")
     models = [VisualSemantic.load(name) for name in embeddings]
@@ -107,9 +101,7 @@ def retrieval_figures(
     A picture's rank is that of the best of its sentences. Among ties the right one is ranked last,
     so that constant scores gain nothing.
 
-    Args:
-        scores: (N, S), pictures by sentences.
-        picture_of: (S,), the picture of each sentence.
+    `scores` are pictures by sentences, (N, S); `picture_of` is the picture of each sentence, (S,).
     """
     own = scores[picture_of, np.arange(len(picture_of))]  # (S,)
     to_image = (scores >= own).sum(axis=0)  # its own picture is one of these
@@ -122,9 +114,7 @@ def retrieval_figures(
 def corpus_bleu(found: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> list[float]:
     """BLEU-1 … BLEU-4 in percent (Papineni et al. 2002), over all captions together.
 
-    Args:
-        found: The tokens of each caption.
-        references: The tokens of each reference caption of the same picture.
+    `references` are those of the same picture, for each caption in `found`.
     """
     matched, total = [0] * 4, [0] * 4
     length = reference_length = 0
@@ -142,13 +132,9 @@ def corpus_bleu(found: Sequence[Tokens], references: Sequence[Sequence[Tokens]])
     if not length:
         return [0.0] * 4
     brevity = min(0.0, 1 - reference_length / length)
-    scores = []
-    logarithms = 0.0
-    for n in range(4):
-        share = matched[n] / total[n] if total[n] else 0.0
-        logarithms += math.log(share) if share else -math.inf
-        scores.append(100 * math.exp(brevity + logarithms / (n + 1)))
-    return scores
+    with np.errstate(divide="ignore"):  # no match at all: the logarithm is -inf, and BLEU 0
+        logarithms = np.cumsum(np.log(np.array(matched) / np.maximum(1, total)))
+    return [float(x) for x in 100 * np.exp(brevity + logarithms / np.arange(1, 5))]
 
 
 def _figures(ranks: NDArray[np.int64]) -> dict[str, float]:
