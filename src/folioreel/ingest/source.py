@@ -123,8 +123,7 @@ def open_source(path: Path, check: Callable[[bytes, Path], None] | None = None) 
 
     `check` is given the first bytes, and raises an error if the rest is not worth reading.
     """
-    with _opened(path) as file:
-        head = _not_empty(file.read(_HEAD_BYTES), path)
+    with _opened(path) as (head, file):
         if check is not None:
             check(head, path)
         return SourceFile(path=path, data=head + file.read())
@@ -137,27 +136,25 @@ def read_bytes(path: Path) -> bytes:
 
 def read_head(path: Path) -> bytes:
     """The first bytes of a file, enough to recognise it; errors as `open_source` has them."""
-    with _opened(path) as file:
-        return _not_empty(file.read(_HEAD_BYTES), path)
+    with _opened(path) as (head, _):
+        return head
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path) -> Iterator[tuple[bytes, BinaryIO]]:
+    """A file's first bytes, and the file to read on from there."""
     if path.is_dir():
         raise InputError("is a folder; give one file", path)
     try:
         with path.open("rb") as file:
-            yield file
+            head = file.read(_HEAD_BYTES)
+            if not head:
+                raise InputError("the file is empty; was its download or copy cut short?", path)
+            yield head, file
     except FileNotFoundError:
         raise InputError("no such file; check the path", path) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", path) from error
-
-
-def _not_empty(data: bytes, path: Path) -> bytes:
-    if not data:
-        raise InputError("the file is empty; was its download or copy cut short?", path)
-    return data
 
 
 class Archive:

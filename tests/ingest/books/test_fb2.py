@@ -87,6 +87,7 @@ def section(body: str) -> str:
         ("<p>See <a l:href='http://example.org'>here</a>.</p>", [(P, "See here.")]),
         ("<p><strong>CHAPTER II</strong></p><p>a</p>", [(H, "CHAPTER II"), (P, "a")]),
         ("<p>CHAPTER I</p><p>a</p>", [(H, "CHAPTER I"), (P, "a")]),
+        ("stray<p>a</p>stray<binary>AAAA</binary><p>b</p>", [(P, "a"), (P, "b")]),
     ],
 )
 def test_text(tmp_path: Path, body: str, expected: list[tuple[str, str]]) -> None:

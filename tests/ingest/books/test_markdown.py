@@ -79,6 +79,7 @@ def test_text(tmp_path: Path, source: str, expected: list[tuple[str, str]]) -> N
         ("\n\n    a\n    b", [((0, 3), (2, 4))]),
         ("*a\nb* `c\nd` e", [((0, 1), (2, 2), (6, 3))]),
         ("a [b\nc](http://x.org) d\ne", [((0, 1), (4, 2), (8, 3))]),
+        ("a [b](http://x.org\n'T') c\nd", [((0, 1), (4, 2), (6, 3))]),
         ("a <!-- x\ny --> b\nc", [((0, 1), (2, 2), (4, 3))]),
         ("---\ntitle: T\n---\na\nb", [((0, 4), (2, 5))]),
         ("a[^1]\nb\n\n[^1]: note\n\nc", [((0, 1), (2, 2)), ((0, 6),)]),

@@ -89,25 +89,18 @@ def read_epub(file: SourceFile) -> Manuscript:
 
 
 def _read_documents(archive: Archive, package: _Package, notes: list[str]) -> list[Document]:
-    documents = []
-    for href in package.spine:
-        if href == package.nav:  # the table of contents itself
-            continue
-        # The book's own title names the title page as often as the story.
-        labels = tuple(
-            entry.label
-            for entry in package.toc
-            if entry.href == href and entry.label not in ("", package.title)
+    # The book's own title names the title page as often as the story.
+    named = [entry for entry in package.toc if entry.label not in ("", package.title)]
+    return [
+        Document(
+            href=href,
+            blocks=tuple(_read_blocks(archive, href, notes)),
+            labels=tuple(entry.label for entry in named if entry.href == href),
+            types=package.types.get(href, frozenset()),
         )
-        documents.append(
-            Document(
-                href=href,
-                blocks=tuple(_read_blocks(archive, href, notes)),
-                labels=labels,
-                types=package.types.get(href, frozenset()),
-            )
-        )
-    return documents
+        for href in package.spine
+        if href != package.nav  # the table of contents itself
+    ]
 
 
 def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:

@@ -31,6 +31,10 @@ _HTML_TAGS = {
     "a": "span",
     "style": "span",
 }
+_CONTAINERS = frozenset("fictionbook body section epigraph cite annotation poem table".split())
+_CONTENT = _CONTAINERS | frozenset(
+    "title subtitle empty-line stanza tr p v text-author date th td".split()
+)
 
 
 def read_fb2(file: SourceFile) -> Manuscript:
@@ -77,6 +81,12 @@ def _turn_into_html(tree: Element, note_ids: set[str]) -> None:
         href = node.get(_LINK) or node.get("href") or ""
         if tag == "a" and (node.get("type") == "note" or href in note_ids):
             node.clear(keep_tail=True)  # the mark of a note
+        if tag in _CONTAINERS:  # what else stands in one is damage, or a picture's bytes
+            node.text = None
+            for child in list(node):
+                child.tail = None
+                if tag_of(child) not in _CONTENT:
+                    node.remove(child)
         node.tag = _HTML_TAGS.get(tag, tag)
         node.attrib.clear()  # FB2 means other things by `style` and the like
         is_title = tag in ("title", "subtitle")

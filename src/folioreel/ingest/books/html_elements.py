@@ -94,7 +94,8 @@ def short_text(element: Element, limit: int, *, leaf: bool = False) -> str | Non
 
 def omission(element: Element, tag: str) -> Omission | None:
     """Why an element is left out: it is the mark of a note, or not text of the story at all."""
-    if tag in _SKIPPED_TAGS or _is_hidden(element):
+    hidden = element.get("hidden") is not None
+    if tag in _SKIPPED_TAGS or hidden or _HIDDEN_STYLE.search(element.get("style") or ""):
         return "element"
     types, classes = types_of(element), classes_of(element)
     if _is_matter(element, types, classes) or _is_page_number(element, types, classes):
@@ -106,12 +107,6 @@ def omission(element: Element, tag: str) -> Omission | None:
     if _is_figure(element, tag, classes):
         return "element"
     return None
-
-
-def _is_hidden(element: Element) -> bool:
-    return element.get("hidden") is not None or bool(
-        _HIDDEN_STYLE.search(element.get("style") or "")
-    )
 
 
 def _is_matter(element: Element, types: frozenset[str], classes: list[str]) -> bool:

@@ -46,10 +46,8 @@ def clean_text(text: str) -> str:
 
 def decode_markup(data: bytes, path: Path) -> str:
     """Decode a document by its byte-order mark, its declaration, or else by guessing."""
-    if data.startswith(_MARKS):
-        return decode_text(data, path)
     declared = _declared_encoding(data)
-    if declared is None or _is_plainly_utf8(data):
+    if data.startswith(_MARKS) or declared is None or _is_plainly_utf8(data):
         return decode_text(data, path)
     if declared in ("cp1252", "ascii"):
         return data.decode("cp1252", "replace")
@@ -77,13 +75,10 @@ def _declared_encoding(data: bytes) -> str | None:
 
 def _is_plainly_utf8(data: bytes) -> bool:
     """Whether there are bytes outside ASCII and they are valid UTF-8, hardly by accident."""
-    if data.isascii():
-        return False
     try:
-        data.decode("utf-8")
+        return not data.isascii() and bool(data.decode("utf-8"))
     except UnicodeDecodeError:
         return False
-    return True
 
 
 def parse_html(text: str) -> Element | None:
