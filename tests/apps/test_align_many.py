@@ -88,6 +88,8 @@ def test_other_results_are_not_overwritten(table: Path, tmp_path: Path) -> None:
     (out / "ferry" / "alignment.json").write_text("{", encoding="utf-8")
     (result, *_) = align_many(table, out, HERE)
     assert "is damaged" in result.reason
+    (result, *_) = align_many(table, out, ManyConfig(workers=1, force=True))
+    assert result.status == "aligned"
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,12 @@ def _is_done(folder: Path, task: PairTask) -> bool:
     """Whether an earlier run of this version aligned the same files with the same options."""
     if not (folder / _LAST).is_file():
         return False
-    data = _read_alignment(folder)
+    try:
+        data = _read_alignment(folder)
+    except InputError:
+        if task.config.force:
+            return False  # damaged, and about to be replaced
+        raise
     for key, path in (("book", task.book), ("film", task.film)):
         there = path.stat().st_size if path.is_file() else None
         if (data[key].get("path"), data[key].get("bytes")) != (str(path), there):
