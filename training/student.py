@@ -24,9 +24,9 @@ from folioreel.models.vocabulary import SPECIAL_TOKENS, UNKNOWN, Vocabulary
 from folioreel.train.student import (
     Student,
     StudentConfig,
+    StudentTraining,
     StudentTrainingConfig,
     TaughtSentences,
-    train_student,
 )
 from skip_thoughts import load_books
 
@@ -95,11 +95,13 @@ def main() -> None:
             held_out=arguments.held_out,
             seed=SEED,
         )
-        student, report = train_student(config, taught, device, words=start, seconds=seconds)
+        training = StudentTraining(config, taught, device, words=start)
+        report = training.fit(seconds=seconds)
+        report["held_out_cosine"] = report["log"][-1]["held_out_cosine"]
         for entry in report["log"][:: max(1, len(report["log"]) // 8)]:
             tell(entry)
         tell({key: value for key, value in report.items() if key != "log"})
-        save(student, arguments.out, f"student{layers}")
+        save(training.network, arguments.out, f"student{layers}")
         reports[f"student{layers}"] = report | {"sentences": len(sentences)}
     vocabulary.save(arguments.out / "student-vocabulary.txt")
     (arguments.out / "student.json").write_text(json.dumps(reports, indent=1) + "\n")

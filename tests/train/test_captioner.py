@@ -84,7 +84,7 @@ def test_the_scale_of_the_features_is_part_of_the_weights():
     parts = torch.rand(20, 6)
     network.set_scale(parts)
     with torch.no_grad():
-        seen = network.see(parts).numpy()
+        seen = torch.relu(network.picture(network.scaled(parts, 0.0))).numpy()
     weights = network.weights()
     by_hand = np.sqrt(parts.numpy()) @ weights["picture.weight"].T + weights["picture.bias"]
     assert np.maximum(by_hand, 0) == pytest.approx(seen, abs=1e-4)

@@ -28,7 +28,7 @@ def pair(rng):
 
 def brute_force(pair, config: ChainConfig) -> float:
     """log of (sum over paths that keep to the judgements / sum over all paths)."""
-    unary, steps = pair.chain.unary.astype(float), pair.chain.steps
+    unary, steps = pair.free.unary.astype(float), pair.free.steps
     moments, sentences = unary.shape
     allowed = {j.moment: j.sentences for j in JUDGED if j.verdict == "match"}
     kept = total = 0.0

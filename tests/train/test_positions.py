@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from folioreel.alignment.positions import Fixed
+from folioreel.alignment.positions import Fixed, follow_book
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.progress import Progress
 from folioreel.train.positions import (
@@ -18,7 +18,6 @@ from folioreel.train.positions import (
     _to_vector,
     fit_calibration,
     fit_positions,
-    log_likelihood,
 )
 
 TRUE_STEPS = StepsConfig(
@@ -32,6 +31,13 @@ TRUE_STEPS = StepsConfig(
     anywhere=0.05,
 )
 START = AlignConfig(weights={"rare": 0.5, "covered": 0.0}, bias=-2.0, steps=StepsConfig())
+
+
+def log_likelihood(film: MeasuredFilm, config: AlignConfig) -> float:
+    """The log-likelihood of a film's judgements, without a gradient."""
+    scores = film.scores(config)
+    fixed = follow_book(scores, film.times, config.steps, film.fixed)
+    return fixed.log_partition - follow_book(scores, film.times, config.steps).log_partition
 
 
 def walk(rng, moments: int, sentences: int) -> list[int]:

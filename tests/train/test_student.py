@@ -21,7 +21,6 @@ from folioreel.train.student import (
     StudentTraining,
     StudentTrainingConfig,
     TaughtSentences,
-    train_student,
 )
 
 SMALL = StudentConfig(
@@ -161,6 +160,13 @@ def settings(**changes) -> StudentTrainingConfig:
         model=SMALL, batch=64, steps=400, learning_rate=1e-2, warm_up=20, held_out=256
     )
     return replace(base, **changes)
+
+
+def train_student(config, taught, device, words=None, **options):
+    """A trained student, and what was measured."""
+    training = StudentTraining(config, taught, device, words)
+    report = training.fit(**options)
+    return training.network, {**report, **report["log"][-1], "seconds": report["seconds"]}
 
 
 def held_out_cosine(student: Student, taught: TaughtSentences, count: int) -> float:

@@ -36,9 +36,18 @@ def books(help_text: str) -> Callable[[FC], FC]:
     return click.option("--books", type=FILE, required=True, metavar="FOLDER", help=help_text)
 
 
-def number(name: str, default: int, help_text: str) -> Callable[[FC], FC]:
+def number(name: str, default: int, help_text: str, least: int | None = None) -> Callable[[FC], FC]:
     """An option that takes a whole number."""
-    return click.option(name, default=default, show_default=True, metavar="N", help=help_text)
+    kind = click.IntRange(min=least)
+    return click.option(
+        name, type=kind, default=default, show_default=True, metavar="N", help=help_text
+    )
+
+
+def choice(name: str, values: list[str], help_text: str) -> Callable[[FC], FC]:
+    """An option that takes one of some values, the first of them by default."""
+    kind = click.Choice(values)
+    return click.option(name, type=kind, default=values[0], show_default=True, help=help_text)
 
 
 def encoder(help_text: str, **settings: Any) -> Callable[[FC], FC]:
@@ -87,22 +96,16 @@ shortlist = number("--shortlist", 8, "Number of books to align, chosen by simila
 workers = click.option(
     "--workers", type=int, metavar="N", help="Number of parallel jobs (default: one per core)."
 )
-engine = click.option(
+engine = choice(
     "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="Run on this machine, or on a Ray cluster (needs folioreel[ray]).",
+    ["local", "ray"],
+    "Run on this machine, or on a Ray cluster (needs folioreel[ray]).",
 )
 minutes = click.option(
     "--minutes", type=float, metavar="M", help="Stop after M minutes; run again to continue."
 )
-device = click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="Where to compute; auto uses a GPU if there is one.",
+device = choice(
+    "--device", ["auto", "cpu", "cuda"], "Where to compute; auto uses a GPU if there is one."
 )
 moved = join(
     click.option("--book", type=FILE, help="The book, if it has moved since it was aligned."),

@@ -62,14 +62,7 @@ _clip_options = options.join(
 @train.command()
 @click.argument("dataset", type=options.FILE)
 @_preset_options
-@click.option(
-    "--iterations",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=25,
-    show_default=True,
-    help="Iterations of the optimiser at most.",
-)
+@options.number("--iterations", 25, "Iterations of the optimiser at most.", least=1)
 def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     """Fit the default preset's position model to all judged pairs in DATASET.
 
@@ -177,20 +170,8 @@ def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
 
 @train.command()
 @_clip_options
-@click.option(
-    "--features",
-    type=click.Choice(["visual", "scene"]),
-    default="visual",
-    show_default=True,
-    help="Kind of features: of objects, or of places.",
-)
-@click.option(
-    "--reader",
-    type=click.Choice(["attention", "lstm"]),
-    default="attention",
-    show_default=True,
-    help="Network that reads sentences.",
-)
+@options.choice("--features", ["visual", "scene"], "Kind of features: of objects, or of places.")
+@options.choice("--reader", ["attention", "lstm"], "Network that reads sentences.")
 @click.option("--paper", is_flag=True, help="Use the paper's settings: LSTM, all negatives, SGD.")
 @options.number("--epochs", 60, "Number of epochs.")
 @options.number("--batch", 512, "Batch size, in clips.")

@@ -88,16 +88,11 @@ def is_packed(pack: Path) -> bool:
     return bool(sizes) and sizes == files and (pack / "vocabulary.txt").is_file()
 
 
-def read_pack(
-    pack: Path,
-) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
+def read_pack(pack: Path) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
     """All shards of a pack as one.
 
     Returns:
         The token ids of all sentences; where each begins, and the end; the book of each, from 0.
-
-    Raises:
-        InputError: A shard is missing or damaged.
     """
     shards = [load_shard(pack / name) for name in _shard_sizes(pack)]
     lengths = np.concatenate([shard.lengths for shard in shards])

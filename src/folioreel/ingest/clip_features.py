@@ -21,10 +21,8 @@ from folioreel.ingest.video.shots import scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, track
 
-View = Literal["whole", "middle"]
-"""The whole picture, or the square in its middle."""
-ClipFeatures = dict[str, NDArray[np.float16]]
-"""By kind: (N, units)."""
+View = Literal["whole", "middle"]  # the whole picture, or the square in its middle
+ClipFeatures = dict[str, NDArray[np.float16]]  # by kind: (N, units)
 
 _CHUNK = 256  # pictures that are cached together: what a run that is stopped loses at most
 _BATCH = 32
@@ -46,15 +44,7 @@ def picture_features(
 ) -> ClipFeatures:
     """The features of some pictures, in the order of their names.
 
-    Args:
-        pictures: Names and contents, also of pictures that are not wanted.
-        names: The pictures that are wanted.
-        encoder: Computes the features.
-        view: What part of a picture it sees.
-        progress: Called with the number of pictures that are done.
-
-    Raises:
-        InputError: A picture is missing or damaged.
+    `pictures` are names and contents, also of pictures that are not wanted.
     """
     rows = {name: row for row, name in enumerate(names)}
     found = np.zeros((len(names), sum(encoder.units.values())), dtype=np.float16)
@@ -74,11 +64,7 @@ def picture_features(
 def video_features(
     videos: Sequence[Path], encoder: PictureEncoder, progress: ProgressCallback = ignore_progress
 ) -> ClipFeatures:
-    """The features of some clips: the mean over the shots of each.
-
-    Raises:
-        InputError: A clip is missing, or none of its pictures can be decoded.
-    """
+    """The features of some clips: the mean over the shots of each."""
     found = {
         kind: np.zeros((len(videos), units), dtype=np.float16)
         for kind, units in encoder.units.items()
@@ -99,16 +85,12 @@ def _chunk_features(
     settings = json.dumps([_VERSION, encoder.fingerprint, view, digests])
 
     def make() -> NDArray[np.float16]:
-        squares = []
-        for name, data in chunk:
-            pixels = read_picture(data, name)
-            pixels = middle(pixels) if view == "middle" else pixels
-            squares.append(square(pixels, encoder.size_px))
-        batches = [
-            encoder.encode(np.stack(squares[first : first + _BATCH]))
-            for first in range(0, len(squares), _BATCH)
-        ]
-        rows = [np.hstack([batch[kind] for kind in encoder.units]) for batch in batches]
+        rows = []
+        for first in range(0, len(chunk), _BATCH):
+            pixels = [read_picture(data, name) for name, data in chunk[first : first + _BATCH]]
+            seen = map(middle, pixels) if view == "middle" else pixels
+            batch = encoder.encode(np.stack([square(part, encoder.size_px) for part in seen]))
+            rows.append(np.hstack([batch[kind] for kind in encoder.units]))
         return np.concatenate(rows).astype(np.float16)
 
     return cached_array(hashlib.sha256(settings.encode()).hexdigest(), make)

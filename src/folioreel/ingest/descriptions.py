@@ -17,8 +17,6 @@ from folioreel.errors import InputError
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
-
-
 SOMEONE = "someone"
 
 _WORD = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
@@ -46,8 +44,7 @@ _LONGEST_GAP = re.compile(r"[\s.]*")
 class DescribedClip:
     """A clip or picture and what people wrote about it."""
 
-    clip: str
-    """The id of a picture, or the file of a clip."""
+    clip: str  # the id of a picture, or the file of a clip
     texts: tuple[str, ...]
 
 
@@ -59,12 +56,7 @@ def is_flickr8k(folder: Path) -> bool:
 def read_flickr8k(folder: Path, split: Split) -> list[DescribedClip]:
     """The pictures of one part of the standard split, with their captions.
 
-    Args:
-        folder: Has `captions.tsv` (id, tab, caption), and `train.txt`, `dev.txt`, `test.txt`.
-        split: Which part.
-
-    Raises:
-        InputError: A file is missing or broken, or a picture has no caption.
+    The folder has `captions.tsv` (id, tab, caption), and `train.txt`, `dev.txt`, `test.txt`.
     """
     captions = _read_table(folder / "captions.tsv")
     path = folder / f"{split}.txt"
@@ -77,17 +69,12 @@ def read_flickr8k(folder: Path, split: Split) -> list[DescribedClip]:
 
 
 def read_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """All pictures of Flickr8k, id and content, from `images-*.tar` or `images/`.
-
-    Raises:
-        InputError: There are none, or an archive is damaged.
-    """
+    """All pictures of Flickr8k, id and content, from `images-*.tar` or `images/`."""
     archives = sorted(folder.glob("images-*.tar"))
     files = sorted((folder / "images").glob("*.*"))
     if not archives and not files:
-        raise InputError(
-            "has neither images-*.tar nor images/; give the folder of Flickr8k", folder
-        )
+        reason = "has neither images-*.tar nor images/; give the folder of Flickr8k"
+        raise InputError(reason, folder)
     for path in files:
         yield path.stem, path.read_bytes()
     for archive in archives:
@@ -106,9 +93,6 @@ def read_clip_table(path: Path) -> list[DescribedClip]:
 
     Clips are files beside the table, or names of such files without their suffix. Columns between
     the first and the last, such as LSMDC's times, are ignored.
-
-    Raises:
-        InputError: The file is missing or broken, or holds nothing.
     """
     table = _read_table(path)
     if not table:
@@ -120,10 +104,10 @@ def _read_table(path: Path) -> dict[str, list[str]]:
     """First column → the last column of all its rows, in order."""
     found: dict[str, list[str]] = {}
     for number, line in enumerate(_read_lines(path), 1):
-        name, *_, text = [*line.split("\t"), ""] if "\t" not in line else line.split("\t")
-        if not name or not text.strip():
+        name, *others = line.split("\t")
+        if not name or not others or not others[-1].strip():
             raise InputError("should be a name, a tab and a sentence", path, number)
-        found.setdefault(name, []).append(text.strip())
+        found.setdefault(name, []).append(others[-1].strip())
     return found
 
 

@@ -18,10 +18,10 @@ import torch.nn.functional as functional
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from folioreel.errors import ConfigError
 from folioreel.models.captioner import caption_tokens
 from folioreel.models.vocabulary import END, PADDING, SPECIAL_TOKENS, UNKNOWN, Vocabulary
-from folioreel.train.loop import Training, check_least, epoch_generator
+from folioreel.train.loop import Training, check_least, check_shares, epoch_generator
+from folioreel.train.visual_semantic import ScaledFeatures
 from folioreel.train.visual_training import DescribedClips
 
 
@@ -51,25 +51,19 @@ class CaptionerConfig:
     """The size of a captioner."""
 
     vocabulary: int
-    picture_units: int
-    """The length of a picture's features."""
+    picture_units: int  # the length of a picture's features
     word_units: int = 256
-    units: int = 512
-    """The length of the LSTM's state, and of the vector of a picture."""
+    units: int = 512  # the length of the LSTM's state, and of the vector of a picture
 
     def __post_init__(self) -> None:
-        """Check the sizes."""
         check_least(self, 1, "vocabulary", "picture_units", "word_units", "units")
 
 
-class CaptionerNetwork(nn.Module):
+class CaptionerNetwork(ScaledFeatures):
     """A map of the picture, an LSTM, and one table of word vectors for input and output."""
 
-    centre: Tensor
-    spread: Tensor
-
     def __init__(self, config: CaptionerConfig, dropout: float = 0.0) -> None:
-        super().__init__()
+        super().__init__(config.picture_units)
         self.config = config
         self.dropout = dropout
         units = config.units
@@ -81,27 +75,13 @@ class CaptionerNetwork(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocabulary))
         # The same vectors give the logits, which should begin near 0: all words equally likely.
         nn.init.normal_(self.words.weight, std=0.1)
-        self.register_buffer("centre", torch.zeros(config.picture_units))
-        self.register_buffer("spread", torch.ones(()))
-
-    def set_scale(self, features: Tensor) -> None:
-        """Take the mean and standard deviation from the training pictures' features: (N, D)."""
-        values = features.clamp(min=0).sqrt()
-        self.centre.copy_(values.mean(dim=0))
-        self.spread.copy_((values - self.centre).std().clamp(min=1e-6))
-
-    def see(self, features: Tensor) -> Tensor:
-        """The vectors of pictures: (B, D) → (B, units)."""
-        values = (features.clamp(min=0).sqrt() - self.centre) / self.spread
-        values = functional.dropout(values, self.dropout / 2, self.training)
-        return torch.relu(self.picture(values))
 
     def forward(self, features: Tensor, ids: Tensor) -> Tensor:
         """The logits of each next word: (B, D), (B, T) → (B, T, V).
 
         ids: the words so far, beginning with END.
         """
-        seen = self.see(features)
+        seen = torch.relu(self.picture(self.scaled(features, self.dropout / 2)))  # (B, units)
         state, cell = torch.tanh(self.first(seen)).chunk(2, dim=1)
         words = functional.dropout(self.words(ids), self.dropout, self.training)
         shown = seen[:, None].expand(-1, ids.shape[1], -1)
@@ -114,11 +94,9 @@ class CaptionerNetwork(nn.Module):
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """All that models/captioner.py needs; centring and scaling are folded into `picture`."""
-        state = {name: value.detach().float() for name, value in self.state_dict().items()}
-        centre, spread = state.pop("centre"), state.pop("spread")
-        state["picture.weight"] = state["picture.weight"] / spread
-        state["picture.bias"] = state["picture.bias"] - state["picture.weight"] @ centre
-        return {name: value.cpu().numpy() for name, value in state.items()}
+        state = {name: value.float().cpu().numpy() for name, value in self.state_dict().items()}
+        state["picture.weight"], state["picture.bias"] = self.fold(self.picture)
+        return {name: value for name, value in state.items() if name not in ("centre", "spread")}
 
 
 def stored_weights(weights: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[Any]]:
@@ -140,8 +118,7 @@ class CaptionTrainingConfig:
     """How a captioner is trained."""
 
     model: CaptionerConfig
-    batch: int = 128
-    """Sentences per step."""
+    batch: int = 128  # sentences per step
     epochs: int = 25
     learning_rate: float = 1e-3
     weight_decay: float = 1e-2
@@ -151,10 +128,8 @@ class CaptionTrainingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the values."""
         check_least(self, 1, "batch", "epochs")
-        if not (0 <= self.dropout < 1 and 0 <= self.smoothing < 1):
-            raise ConfigError("dropout and smoothing must be at least 0 and below 1")
+        check_shares(self, "dropout", "smoothing", below_one=True)
 
 
 class CaptionTraining(Training[Tensor]):

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.fft
@@ -37,23 +38,19 @@ _LEAST_SIGMA, _MOST_SIGMA = 1e-4, 1.0
 _STEEPEST = 25.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ClampedChain:
+class ClampedChain(NamedTuple):
     """A chain over one pair's scores, and the same with its matches clamped."""
 
-    chain: Chain
+    free: Chain
     clamped: Chain
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FittedChain:
+class FittedChain(NamedTuple):
     """The weights that were found, and how well they explain the judgements."""
 
     config: ChainConfig
-    log_likelihood: float
-    """Of all matches together."""
+    log_likelihood: float  # of all matches together
     start_log_likelihood: float
-    evaluations: int
 
 
 def clamp_chain(chain: Chain, judged: Sequence[JudgedMoment]) -> ClampedChain:
@@ -64,7 +61,7 @@ def clamp_chain(chain: Chain, judged: Sequence[JudgedMoment]) -> ClampedChain:
             kept = list(moment.sentences)
             unary[moment.moment] = -np.inf
             unary[moment.moment, kept] = chain.unary[moment.moment, kept]
-    return ClampedChain(chain=chain, clamped=replace(chain, unary=unary))
+    return ClampedChain(chain, replace(chain, unary=unary))
 
 
 def fit_chain(
@@ -79,53 +76,38 @@ def fit_chain(
     The search begins at `start`, and computes the likelihood at most `evaluations` times; about 30
     are enough.
     """
-    best: list[tuple[float, ChainConfig]] = []
+    tried: list[tuple[float, ChainConfig]] = []
 
     def cost(logs: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        config = _config(start, logs)
+        config = replace(start, **dict(zip(WEIGHTS, np.exp(logs).tolist(), strict=True)))
         value, gradient = log_likelihood(pairs, config)
-        best.append((value, config))
-        progress(
-            Progress(stage="fitting the chain", done=min(len(best), evaluations), total=evaluations)
-        )
+        tried.append((value, config))
+        done = min(len(tried), evaluations)
+        progress(Progress(stage="fitting the chain", done=done, total=evaluations))
         # Weights are positive, so the search is over their logarithms.
         return -value, -gradient * np.exp(logs)
 
     first = np.log([max(getattr(start, name), _LEAST) for name in WEIGHTS])
     bounds = [(np.log(_LEAST), np.log(_MOST))] + [(np.log(_LEAST), np.log(_STEEPEST / 2))] * 2
     bounds.append((np.log(_LEAST_SIGMA), np.log(_MOST_SIGMA)))
+    options = {"maxfun": evaluations, "ftol": 1e-6}
     scipy.optimize.minimize(
-        cost,
-        first,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxfun": evaluations, "ftol": 1e-6},
+        cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
-    value, config = max(best, key=lambda found: found[0])
-    return FittedChain(
-        config=config,
-        log_likelihood=value,
-        start_log_likelihood=best[0][0],
-        evaluations=len(best),
-    )
+    value, config = max(tried, key=lambda found: found[0])
+    return FittedChain(config, value, start_log_likelihood=tried[0][0])
 
 
 def log_likelihood(
     pairs: Sequence[ClampedChain], config: ChainConfig
 ) -> tuple[float, NDArray[np.float64]]:
     """The log of p(judged) under some weights, and its gradient by each of `WEIGHTS`."""
-    chains = [
-        replace(chain, config=config) for pair in pairs for chain in (pair.clamped, pair.chain)
-    ]
+    chains = [replace(chain, config=config) for pair in pairs for chain in pair]
     with ThreadPoolExecutor(max_workers=2) as pool:
-        found = list(pool.map(log_partition, chains))
-    value = sum(clamped[0] - free[0] for clamped, free in zip(found[::2], found[1::2], strict=True))
-    gradient = sum(
-        (clamped[1] - free[1] for clamped, free in zip(found[::2], found[1::2], strict=True)),
-        start=np.zeros(len(WEIGHTS)),
-    )
-    return value, gradient
+        found = [np.array(values) for values in zip(*pool.map(log_partition, chains), strict=True)]
+    # The free and the clamped chain of each pair by turns.
+    value, gradient = ((values[1::2] - values[::2]).sum(axis=0) for values in found)
+    return float(value), gradient
 
 
 def log_partition(chain: Chain) -> tuple[float, NDArray[np.float64]]:
@@ -210,8 +192,3 @@ def _step_gradient(
     # d/dσ of x / (x + σ²) is - 2 σ x / (x + σ²)².
     slopes = (-2 * config.sigma * squares / np.square(squares + variance)) @ shares
     return -np.array([pace, stay, config.pace * slopes[0] + config.stay * slopes[1]])
-
-
-def _config(start: ChainConfig, logs: NDArray[np.float64]) -> ChainConfig:
-    unary, pace, stay, sigma = np.exp(logs).tolist()
-    return replace(start, unary=unary, pace=pace, stay=stay, sigma=sigma)

@@ -19,47 +19,18 @@ import numpy as np
 
 from folioreel import __version__
 from folioreel.errors import ConfigError, InputError
-from folioreel.ingest.clip_features import (
-    ClipFeatures,
-    PictureEncoder,
-    View,
-    picture_features,
-    video_features,
-)
-from folioreel.ingest.descriptions import (
-    DescribedClip,
-    find_names,
-    is_flickr8k,
-    read_clip_table,
-    read_flickr8k,
-    read_pictures,
-    replace_names,
-)
+from folioreel.ingest import clip_features, descriptions
+from folioreel.ingest.descriptions import DescribedClip
 from folioreel.models.captioner import Captioner
 from folioreel.models.frame_features import DEFAULT, load_frame_features
 from folioreel.models.vocabulary import SPECIAL_TOKENS
 from folioreel.models.word_encoder import WordEncoder
-from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.train.captioner import (
-    CaptionerConfig,
-    CaptionTraining,
-    CaptionTrainingConfig,
-    caption_ids,
-    caption_words,
-    stored_weights,
-)
+from folioreel.progress import ProgressCallback
+from folioreel.train import captioner, runs, visual_training
 from folioreel.train.loop import choose_device
 from folioreel.train.onnx import embedding_model
-from folioreel.train.runs import CHECKPOINT, REPORT, RunSettings, model_card, open_run, write_json
 from folioreel.train.visual_semantic import VisualSemanticConfig
-from folioreel.train.visual_training import (
-    DescribedClips,
-    VisualTraining,
-    VisualTrainingConfig,
-    described_clips,
-    paper_settings,
-    start_network,
-)
+from folioreel.train.visual_training import DescribedClips, VisualTraining, VisualTrainingConfig
 
 _FORMAT = "folioreel-described-clips"
 _HELD_OUT_EVERY = 10
@@ -71,25 +42,21 @@ _LONGEST_CAPTION = 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClipSettings(RunSettings):
+class ClipSettings(runs.RunSettings):
     """What `train visual` and `train caption` have in common."""
 
-    frame_features: str = DEFAULT
-    """The network that computes the features of pictures."""
+    frame_features: str = DEFAULT  # the network that computes the features of pictures
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainVisualConfig(ClipSettings):
     """The settings of `train visual`; the others are the defaults of `VisualTrainingConfig`."""
 
-    features: str = "visual"
-    """The kind of frame features: `visual` or `scene`."""
+    features: str = "visual"  # the kind of frame features: `visual` or `scene`
     reader: Literal["attention", "lstm"] = "attention"
-    paper: bool = False
-    """Whether to use the paper's own settings (`paper_settings`)."""
+    paper: bool = False  # whether to use the paper's own settings (`paper_settings`)
     epochs: int = 60
-    batch: int = 512
-    """Clips per step; all of them if there are fewer."""
+    batch: int = 512  # clips per step; all of them if there are fewer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,24 +64,39 @@ class TrainCaptionConfig(ClipSettings):
     """The settings of `train caption`; the others are those of `CaptionTrainingConfig`."""
 
     epochs: int = 25
-    batch: int = 128
-    """Sentences per step."""
+    batch: int = 128  # sentences per step
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClipData:
     """Described clips; those to train on come first, the others are held out."""
 
-    views: tuple[ClipFeatures, ...]
-    """Features by kind, (N, units): of the whole clips, and perhaps of crops."""
-    texts: tuple[tuple[str, ...], ...]
-    """Sentences about each clip; for training, with names replaced by `someone`."""
-    training: int
-    """The number of clips to train on."""
-    identity: dict[str, Any]
-    """What must not change between the parts of a run."""
-    summary: dict[str, Any]
-    """What a report says about the data."""
+    views: Sequence[clip_features.ClipFeatures]  # of the whole clips, and perhaps of crops
+    texts: Sequence[tuple[str, ...]]  # of each clip; for training, with `someone` for names
+    training: int  # the number of clips to train on
+    source: str  # the name of the file or folder
+    sha256: str  # of the names of the clips and their sentences
+    encoder: clip_features.PictureEncoder
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What must not change between the parts of a run."""
+        header = {"format": _FORMAT, "version": 1}
+        return {**header, "sentences": self.sha256, "features": self.encoder.fingerprint}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a report says about the data."""
+        sizes = {
+            "clips": self.training,
+            "sentences": sum(map(len, self.texts[: self.training])),
+            "held_out_clips": len(self.texts) - self.training,
+        }
+        return {
+            "data": {"source": self.source, **sizes, "sha256": self.sha256},
+            "frame_features": self.encoder.name,
+            "fingerprint": self.encoder.fingerprint,
+        }
 
     def tensors(
         self, kinds: Sequence[str], word_ids: Callable[[str], list[int]], longest: int
@@ -125,36 +107,31 @@ class ClipData:
         ids = [[word_ids(text) for text in texts] for texts in self.texts]
         count = self.training
         # Crops are for training alone: models are used on whole pictures.
-        held_out = described_clips(views[count:, :1], ids[count:], longest)
-        return described_clips(views[:count], ids[:count], longest), held_out
+        held_out = visual_training.described_clips(views[count:, :1], ids[count:], longest)
+        return visual_training.described_clips(views[:count], ids[:count], longest), held_out
 
 
 def train_visual(
-    source: Path,
-    out: Path,
-    settings: TrainVisualConfig | None = None,
-    progress: ProgressCallback = ignore_progress,
+    source: Path, out: Path, settings: TrainVisualConfig, progress: ProgressCallback
 ) -> dict[str, Any]:
     """Train an embedding of clips and sentences in `out`, or continue a run that was stopped.
 
-    Returns:
-        The content of `report.json`.
+    Returns the content of `report.json`.
 
     Raises:
         ConfigError: `out` holds a run with other settings or data.
         InputError: The data is damaged or too small, or `out` cannot be written.
     """
-    settings = settings or TrainVisualConfig()
     device, kind = choose_device(settings.device), settings.features
     encoder = load_frame_features(settings.frame_features)
     if kind not in encoder.units:
         raise ConfigError(f"{encoder.name} has no {kind} features; use {', '.join(encoder.units)}")
-    data = read_clips(source, encoder, progress, crops=True)
-    open_run(out, data.identity)
+    data = read_clips(source, encoder, progress, ("whole", "middle"))
+    runs.open_run(out, data.identity)
     student = WordEncoder.load("student")
     clips, held_out = data.tensors([kind], student.word_ids, student.longest)
     config = _visual_config(settings, clips, len(student.vocabulary))
-    network = start_network(config, device, student)
+    network = visual_training.start_network(config, device, student)
     training = VisualTraining(config, network, clips.to(device), held_out.to(device))
     report = _fit(training, data, out, settings, progress)
     summary = "Clips and sentences in one space, trained with `folioreel train visual`."
@@ -166,38 +143,33 @@ def train_visual(
 
 
 def train_caption(
-    source: Path,
-    out: Path,
-    settings: TrainCaptionConfig | None = None,
-    progress: ProgressCallback = ignore_progress,
+    source: Path, out: Path, settings: TrainCaptionConfig, progress: ProgressCallback
 ) -> dict[str, Any]:
     """Train a captioner, or continue a run that was stopped; see `train_visual`."""
-    settings = settings or TrainCaptionConfig()
     device = choose_device(settings.device)
     encoder = load_frame_features(settings.frame_features)
-    data = read_clips(source, encoder, progress)
-    open_run(out, data.identity)
-    vocabulary = caption_words(data.texts[: data.training])
+    data = read_clips(source, encoder, progress, ("whole",))
+    runs.open_run(out, data.identity)
+    vocabulary = captioner.caption_words(data.texts[: data.training])
     if len(vocabulary) == len(SPECIAL_TOKENS):
         raise InputError("has no word that occurs four times; add sentences", source)
     kinds = tuple(encoder.units)
     pictures, held_out = data.tensors(
-        kinds, lambda text: caption_ids(text, vocabulary), _LONGEST_CAPTION
+        kinds, lambda text: captioner.caption_ids(text, vocabulary), _LONGEST_CAPTION
     )
     units = sum(encoder.units.values())
-    config = CaptionTrainingConfig(
-        model=CaptionerConfig(vocabulary=len(vocabulary), picture_units=units),
-        epochs=settings.epochs,
-        batch=settings.batch,
+    shape = captioner.CaptionerConfig(vocabulary=len(vocabulary), picture_units=units)
+    config = captioner.CaptionTrainingConfig(
+        model=shape, epochs=settings.epochs, batch=settings.batch
     )
-    training = CaptionTraining(config, pictures.to(device), held_out.to(device))
+    training = captioner.CaptionTraining(config, pictures.to(device), held_out.to(device))
     report = _fit(training, data, out, settings, progress)
     summary = "Writes a sentence for a picture; trained with `folioreel train caption`."
     model = Captioner(
         name=out.name,
         features=kinds,
         vocabulary=vocabulary,
-        weights=stored_weights(training.network.weights()),
+        weights=captioner.stored_weights(training.network.weights()),
         beam=_BEAM,
         length_power=_LENGTH_POWER,
         training=report,
@@ -208,16 +180,15 @@ def train_caption(
 
 
 def _fit(
-    training: VisualTraining | CaptionTraining,
+    training: VisualTraining | captioner.CaptionTraining,
     data: ClipData,
     out: Path,
     settings: ClipSettings,
     progress: ProgressCallback,
 ) -> dict[str, Any]:
     """Train, and write the report."""
-    measured = training.fit(
-        seconds=settings.seconds, checkpoint=out / CHECKPOINT, progress=progress
-    )
+    checkpoint = out / runs.CHECKPOINT
+    measured = training.fit(seconds=settings.seconds, checkpoint=checkpoint, progress=progress)
     report = {
         "package_version": __version__,
         **data.summary,
@@ -225,7 +196,7 @@ def _fit(
         "epoch": training.done,
         **measured,
     }
-    write_json(out / REPORT, report)
+    runs.write_json(out / runs.REPORT, report)
     return report
 
 
@@ -238,7 +209,7 @@ def _card(name: str, summary: str, report: dict[str, Any], features: str) -> str
         **{f"held-out {key}": value for key, value in report["best"].items() if key != "epoch"},
         "best epoch": report["best"].get("epoch"),
     }
-    return model_card(name, summary, facts)
+    return runs.model_card(name, summary, facts)
 
 
 def _visual_config(
@@ -247,74 +218,58 @@ def _visual_config(
     model = VisualSemanticConfig(
         clip_units=clips.features.shape[1], vocabulary=words, reader=settings.reader
     )
-    config = paper_settings(model) if settings.paper else VisualTrainingConfig(model=model)
+    config = (
+        visual_training.paper_settings(model)
+        if settings.paper
+        else VisualTrainingConfig(model=model)
+    )
     return replace(config, epochs=settings.epochs, batch=min(settings.batch, len(clips)))
 
 
 def read_clips(
     source: Path,
-    encoder: PictureEncoder,
-    progress: ProgressCallback = ignore_progress,
-    *,
-    crops: bool = False,
+    encoder: clip_features.PictureEncoder,
+    progress: ProgressCallback,
+    views: Sequence[clip_features.View],
 ) -> ClipData:
     """Read the sentences, and compute the features of the pictures or clips unless cached.
-
-    With `crops`, the middle of each picture is a second view of it.
 
     Raises:
         InputError: Something is missing or damaged, or there are too few clips.
     """
     if source.is_dir():
-        if not is_flickr8k(source):
+        if not descriptions.is_flickr8k(source):
             raise InputError("has no captions.tsv; give the folder of Flickr8k, or a table", source)
-        training, held_out = read_flickr8k(source, "train"), read_flickr8k(source, "dev")
+        training = descriptions.read_flickr8k(source, "train")
+        clips = [*training, *descriptions.read_flickr8k(source, "dev")]
+        names = [clip.clip for clip in clips]
+        features = []
+        for view in views:
+            pictures = descriptions.read_pictures(source)
+            features.append(
+                clip_features.picture_features(pictures, names, encoder, view, progress)
+            )
     else:
-        training, held_out = _split(read_clip_table(source), source)
-    clips = [*training, *held_out]
-    names = [clip.clip for clip in clips]
-    if source.is_dir():
-        views: tuple[View, ...] = ("whole", "middle") if crops else ("whole",)
-        features = [
-            picture_features(read_pictures(source), names, encoder, view, progress)
-            for view in views
-        ]
-    else:
-        features = [video_features(_find_videos(source, names), encoder, progress)]
-    people = find_names(text for clip in training for text in clip.texts)
-    replaced = [tuple(replace_names(text, people) for text in clip.texts) for clip in training]
-    identity, summary = _describe(source, encoder, training, held_out)
+        training, held_out = _split(descriptions.read_clip_table(source), source)
+        clips = [*training, *held_out]
+        videos = _find_videos(source, [clip.clip for clip in clips])
+        features = [clip_features.video_features(videos, encoder, progress)]
+    content = json.dumps([[clip.clip, *clip.texts] for clip in clips])
+    digest = hashlib.sha256(content.encode("utf-8")).hexdigest()
     return ClipData(
-        views=tuple(features),
-        texts=(*replaced, *(clip.texts for clip in held_out)),
+        views=features,
+        texts=_nameless(training) + [clip.texts for clip in clips[len(training) :]],
         training=len(training),
-        identity=identity,
-        summary=summary,
+        source=source.name,
+        sha256=digest,
+        encoder=encoder,
     )
 
 
-def _describe(
-    source: Path,
-    encoder: PictureEncoder,
-    training: Sequence[DescribedClip],
-    held_out: Sequence[DescribedClip],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The identity and the summary of some data."""
-    content = json.dumps([[clip.clip, *clip.texts] for clip in (*training, *held_out)])
-    digest = hashlib.sha256(content.encode("utf-8")).hexdigest()
-    header = {"format": _FORMAT, "version": 1}
-    identity = {**header, "sentences": digest, "features": encoder.fingerprint}
-    sizes = {
-        "clips": len(training),
-        "sentences": sum(len(clip.texts) for clip in training),
-        "held_out_clips": len(held_out),
-    }
-    summary = {
-        "data": {"source": source.name, **sizes, "sha256": digest},
-        "frame_features": encoder.name,
-        "fingerprint": encoder.fingerprint,
-    }
-    return identity, summary
+def _nameless(clips: Sequence[DescribedClip]) -> list[tuple[str, ...]]:
+    """The sentences about each clip with `someone` in place of names (paper, section 4.2)."""
+    names = descriptions.find_names(text for clip in clips for text in clip.texts)
+    return [tuple(descriptions.replace_names(text, names) for text in c.texts) for c in clips]
 
 
 def _split(

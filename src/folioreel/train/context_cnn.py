@@ -13,9 +13,9 @@ The SVM of the paper is the same with a single cell, one layer and the hinge los
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ from folioreel.errors import ConfigError
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.judged import JudgedMoment
-from folioreel.train.loop import Training, check_least
+from folioreel.train.loop import Training, check_least, check_shares
 
 # Moments that are scored together when hard negatives are sought: each is a whole row of the book
 # with its halo, so that more of them would need much memory.
@@ -43,26 +43,20 @@ class ContextConfig:
     window: int | tuple[int, int] = (3, 5)
     """Moments and sentences that each layer sees around a cell, itself included."""
     channels: int = 16
-    dropout: float = 0.5
-    """After each hidden layer."""
+    dropout: float = 0.5  # after each hidden layer
     loss: Literal["cross-entropy", "hinge"] = "cross-entropy"
     epochs: int = 30
-    batch: int = 16
-    """Judged moments per step."""
+    batch: int = 16  # judged moments per step
     learning_rate: float = 3e-3
-    decay: float = 1e-3
-    """Decoupled weight decay (AdamW)."""
-    hard: int = 12
-    """Hard negatives per moment and step."""
-    chance: int = 30
-    """Random negatives per moment and step."""
+    decay: float = 1e-3  # decoupled weight decay (AdamW)
+    hard: int = 12  # hard negatives per moment and step
+    chance: int = 30  # random negatives per moment and step
     margin: int = 3
     """Sentences this close to a right one count as neither right nor wrong: they are mostly part of
     the same exchange."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.layers not in (1, 3):
             raise ConfigError("a context model has 1 or 3 layers")
         if any(size < 1 or size % 2 == 0 for size in self.sizes):
@@ -70,8 +64,7 @@ class ContextConfig:
         if not self.measures:
             raise ConfigError("a context model needs at least one measure")
         check_least(self, 1, "channels", "epochs", "batch", "hard")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError("dropout must be at least 0 and below 1")
+        check_shares(self, "dropout", below_one=True)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -85,24 +78,16 @@ class ContextConfig:
         return self.layers * (rows // 2), self.layers * (columns // 2)
 
 
-def svm_config(measures: tuple[str, ...], seed: int = 0) -> ContextConfig:
+def svm_config(measures: tuple[str, ...]) -> ContextConfig:
     """The paper's baseline: a linear SVM over the measures of a single cell."""
-    return ContextConfig(
-        measures=measures,
-        layers=1,
-        window=1,
-        dropout=0.0,
-        loss="hinge",
-        epochs=60,
-        learning_rate=1e-2,
-        seed=seed,
-    )
+    one_cell = one_layer_config(measures, window=1)
+    return replace(one_cell, loss="hinge", learning_rate=1e-2, decay=ContextConfig.decay)
 
 
-def one_layer_config(measures: tuple[str, ...], seed: int = 0) -> ContextConfig:
+def one_layer_config(measures: tuple[str, ...], window: int = 5) -> ContextConfig:
     """The paper's CNN with a single layer, which it compares measures with."""
     return ContextConfig(
-        measures=measures, layers=1, window=5, dropout=0.0, epochs=60, decay=0.3, seed=seed
+        measures=measures, layers=1, window=window, dropout=0.0, epochs=60, decay=0.3
     )
 
 
@@ -131,12 +116,10 @@ class ContextNetwork(nn.Module):
         return scores
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ContextExamples:
+class ContextExamples(NamedTuple):
     """The judged moments of one pair, each with the rows around it."""
 
-    planes: NDArray[np.float16]
-    """(N, M, rows, columns): with the halo on all four sides."""
+    planes: NDArray[np.float16]  # (N, M, rows, columns): with the halo on all four sides
     judged: tuple[JudgedMoment, ...]
 
 
@@ -286,10 +269,3 @@ def _scale(pairs: Sequence[ContextExamples]) -> Tensor:
 def without_measures(config: ContextConfig, *names: str) -> ContextConfig:
     """The same network without some measures, for ablations."""
     return replace(config, measures=tuple(m for m in config.measures if m not in names))
-
-
-def training_settings(config: ContextConfig) -> dict[str, Any]:
-    """What the model folder says about how the network was trained."""
-    settings = asdict(config)
-    del settings["measures"]  # the model has them already
-    return settings | {"window": list(config.sizes)}

@@ -32,11 +32,9 @@ class JudgedMoment:
     verdict: Verdict
     """`match`: it is in the book; `scene`: it is new, but part of a scene of the book; `none`: it
     is not in the book."""
-    sentences: tuple[int, ...]
-    """Every sentence that counts as right, ascending; empty for `none`."""
+    sentences: tuple[int, ...]  # every sentence that counts as right, ascending; empty for `none`
 
     def __post_init__(self) -> None:
-        """Check that there are sentences if and only if it is in the book."""
         if (self.verdict == "none") == bool(self.sentences):
             raise ValueError(f"moment {self.moment}: a {self.verdict} with {self.sentences}")
 
@@ -101,8 +99,7 @@ def _moment_of(pair: Pair, judgement: Judgement, film: Film) -> int | None:
     else:
         line = pair.spoken[judgement.line]
         start_s, end_s = line.start_s, line.end_s
-    starts = np.array([moment.start_s for moment in film.moments])
-    ends = np.array([moment.end_s for moment in film.moments])
+    starts, ends = np.array([(moment.start_s, moment.end_s) for moment in film.moments]).T
     shared = np.minimum(end_s, ends) - np.maximum(start_s, starts)
     # The first of equals; times are rounded to milliseconds, so that 1e-6 s is no difference.
     best = int(np.argmax(shared > shared.max() - 1e-6))

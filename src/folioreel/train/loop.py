@@ -49,10 +49,8 @@ class Training(ABC, Generic[Batch]):
     best_metric: ClassVar[str | None] = None
     """The validation metric whose best weights are kept; None keeps the last weights."""
     higher_is_better: ClassVar[bool] = True
-    clip_norm: float | None = None
-    """The norm that gradients are clipped to."""
-    validate_every: int = 1
-    """Units between validations; the last unit of a run is always validated."""
+    clip_norm: float | None = None  # the norm that gradients are clipped to
+    validate_every: int = 1  # units between validations; the last unit of a run is always validated
     checkpoint_every_s: float = 60.0
     """Seconds of work that a killed run loses at most, or one unit if that takes longer."""
 
@@ -65,20 +63,12 @@ class Training(ABC, Generic[Batch]):
         total: int,
         unit_steps: int = 1,
     ) -> None:
-        """Start a run.
-
-        Args:
-            config: A dataclass of everything that the result depends on, besides the data. A
-                checkpoint only fits a run with an equal one.
-            network: What is trained, on the device where that happens.
-            optimizer: Its parameter groups may have a `share` of the learning rate.
-            total: Units in all.
-            unit_steps: Steps in each unit.
-        """
+        # A dataclass of all that the result depends on, besides the data: a checkpoint only fits a
+        # run with an equal one.
         self.config = config
-        self.optimizer = optimizer
-        self.total = total
-        self.unit_steps = unit_steps
+        self.optimizer = optimizer  # its parameter groups may have a `share` of the learning rate
+        self.total = total  # units
+        self.unit_steps = unit_steps  # steps in each unit
         self.step = 0
         self.best: dict[str, Any] = {}
         self.log: list[dict[str, float]] = []
@@ -151,12 +141,7 @@ class Training(ABC, Generic[Batch]):
 
         A checkpoint that exists is continued, and the run is saved to it regularly.
 
-        Returns:
-            The best metrics, the steps and seconds of this call, and the log of the whole run.
-
-        Raises:
-            InputError: The checkpoint is damaged or cannot be written.
-            ConfigError: It belongs to other settings, or memory is too small.
+        Returns the best metrics, the steps and seconds of this call, and the whole run's log.
         """
         if checkpoint is not None and checkpoint.exists():
             self.load(checkpoint)
@@ -226,11 +211,7 @@ class Training(ABC, Generic[Batch]):
             self.best = {**metrics, self.unit: self.done, "weights": weights}
 
     def save(self, path: Path) -> None:
-        """Write everything that is needed to continue the run.
-
-        Raises:
-            InputError: The disk is full, or the folder is not writable; the old file stays.
-        """
+        """Write all that is needed to continue the run; if that fails, the old file stays."""
         state = {
             "config": asdict(self.config),
             "step": self.step,
@@ -250,12 +231,7 @@ class Training(ABC, Generic[Batch]):
                 raise InputError("cannot be written; free some disk space", path) from error
 
     def load(self, path: Path) -> None:
-        """Continue from a checkpoint.
-
-        Raises:
-            InputError: It is damaged.
-            ConfigError: It belongs to a run with other settings.
-        """
+        """Continue from a checkpoint."""
         try:
             # PyTorch does not check the checksums of its own files.
             with zipfile.ZipFile(path) as archive:
@@ -289,15 +265,20 @@ def _differences(theirs: dict[str, Any], ours: dict[str, Any], inside: str = "")
 
 
 def check_least(config: Any, least: float, *names: str) -> None:
-    """Check that some fields of a configuration are numbers of at least `least`.
-
-    Raises:
-        ConfigError: One is smaller, infinite or not a number.
-    """
+    """Check that some fields of a configuration are finite numbers of at least `least`."""
     for name in names:
         value = getattr(config, name)
         if not least <= value < math.inf:
             raise ConfigError(f"{name} must be at least {least:g}, not {value}")
+
+
+def check_shares(config: Any, *names: str, below_one: bool = False) -> None:
+    """Check that some fields of a configuration are between 0 and 1, or at least 0 and below 1."""
+    for name in names:
+        value = getattr(config, name)
+        if not 0 <= value <= 1 or (below_one and value == 1):
+            limits = "at least 0 and below 1" if below_one else "between 0 and 1"
+            raise ConfigError(f"{name} must be {limits}, not {value}")
 
 
 def epoch_generator(seed: int, epoch: int) -> torch.Generator:
@@ -308,14 +289,9 @@ def epoch_generator(seed: int, epoch: int) -> torch.Generator:
 
 
 def choose_device(name: str) -> torch.device:
-    """`cpu`, `cuda`, or for `auto` the GPU if there is one.
-
-    Raises:
-        ConfigError: A GPU is asked for, and PyTorch finds none.
-    """
+    """`cpu`, `cuda`, or for `auto` the GPU if there is one."""
     on_gpu = torch.cuda.is_available()
     if name == "cuda" and not on_gpu:
         raise ConfigError("PyTorch finds no GPU; use --device cpu, or check the driver")
-    if name == "auto":
-        name = "cuda" if on_gpu else "cpu"
-    return torch.device(name)
+    automatic = "cuda" if on_gpu else "cpu"
+    return torch.device(automatic if name == "auto" else name)

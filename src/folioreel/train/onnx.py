@@ -73,12 +73,13 @@ def lstm_graph(reader: LstmReader) -> onnx.ModelProto:
     """The paper's LSTM without its table of word vectors."""
     graph = GraphBuilder()
     units, lstm = reader.lstm.units, reader.lstm
-    bias = _onnx_gates(to_numpy(lstm.inputs.bias))
+    order = (0, 3, 1, 2)  # in, forget, cell, out → in, out, forget, cell
+    bias = _reorder(lstm.inputs.bias, order)
     into, keep, out = to_numpy(lstm.peepholes)
     last = graph.last_state(
         "words",
-        graph.matrix(_onnx_gates(to_numpy(lstm.inputs.weight))[None]),
-        graph.matrix(_onnx_gates(to_numpy(lstm.states.weight))[None]),
+        graph.matrix(_reorder(lstm.inputs.weight, order)[None]),
+        graph.matrix(_reorder(lstm.states.weight, order)[None]),
         graph.constant(np.concatenate([bias, np.zeros_like(bias)])[None]),
         "lengths",
         "",  # the initial state and cell are zeros
@@ -112,10 +113,10 @@ def context_graph(network: ContextNetwork) -> bytes:
     return bytes(proto.SerializeToString())
 
 
-def _onnx_gates(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Our gates (in, forget, cell, out) in ONNX's order: in, out, forget, cell."""
-    into, keep, cell, out = np.split(values, 4)
-    return np.concatenate([into, out, keep, cell])
+def _reorder(parameter: Tensor, order: tuple[int, ...]) -> NDArray[np.float32]:
+    """The weights of a recurrent layer with its gates in ONNX's order."""
+    gates = np.split(to_numpy(parameter), len(order))
+    return np.concatenate([gates[k] for k in order])
 
 
 def _attention(
@@ -160,11 +161,8 @@ def _linear(graph: GraphBuilder, linear: nn.Linear, values: str, third: int | No
 def _gates(model: SkipThought, name: str) -> NDArray[np.float32]:
     """PyTorch's gates (reset, update, new) in ONNX's order: update, reset, new; per direction."""
     suffixes = ("", "_reverse") if model.config.bidirectional else ("",)
-    stacked = []
-    for suffix in suffixes:
-        reset, update, new = np.split(to_numpy(getattr(model.encoder, f"{name}_l0{suffix}")), 3)
-        stacked.append(np.concatenate([update, reset, new]))
-    return np.stack(stacked)
+    parameters = [getattr(model.encoder, f"{name}_l0{suffix}") for suffix in suffixes]
+    return np.stack([_reorder(parameter, (1, 0, 2)) for parameter in parameters])
 
 
 def to_numpy(parameter: Tensor) -> NDArray[np.float32]:
@@ -183,7 +181,7 @@ def embedding_part(name: str, network: VisualSemanticNetwork) -> tuple[EncoderPa
     """One network as a part of an embedding: its sentence reader and its map of clips."""
     reader = network.reader
     graph = lstm_graph(reader) if isinstance(reader, LstmReader) else student_graph(reader)
-    weight, bias = network.folded_map()
+    weight, bias = network.fold(network.clips)
     rows, scales = quantize_rows(weight)
     clip_map = ClipMap(weight=rows, scales=scales, bias=bias, root=network.config.root)
     return encoder_part(name, graph, reader.words.weight), clip_map

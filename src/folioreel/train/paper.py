@@ -8,7 +8,7 @@ by a network that was trained on the others (paper, sections 4.3 and 4.4).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 
@@ -26,25 +26,19 @@ from folioreel.models.presets import check_replaceable, save_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.chain import WEIGHTS, FittedChain, clamp_chain, fit_chain
-from folioreel.train.context_cnn import (
-    ContextConfig,
-    context_examples,
-    fit_context,
-    training_settings,
-)
+from folioreel.train.context_cnn import ContextConfig, context_examples, fit_context
 from folioreel.train.judged import TrainingPair, judged_moments
 from folioreel.train.onnx import context_graph
 
-PAPER_MEASURES = (
-    *("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5"),
-    "sentence",
-)
-"""The paper's measures of dialogue; those of pictures need a video."""
+# The paper's measures of dialogue; those of pictures need a video.
+PAPER_MEASURES = ("prior", "tfidf", *(f"bleu{n}" for n in range(1, 6)), "sentence")
+# Where the search for the chain's weights begins: no potential counts more than another, and σ is
+# a fiftieth of the book, about a scene.
 CHAIN_START = ChainConfig(unary=1.0, pace=1.0, stay=1.0, sigma=0.02)
-"""Where the search for the chain's weights begins: no potential counts more than another, and σ is
-a fiftieth of the book, about a scene."""
 # Parts of a single film for cross-fitting: each network still sees two thirds of the judgements.
 _PARTS = 3
+# Of several films, how many are held out from the network to fit the chain to.
+_MOST_FILMS = 3
 
 
 def train_paper(
@@ -61,12 +55,6 @@ def train_paper(
         progress: Called with the progress of each stage.
         pictures: A judged pair with a video. If given, a second context model is trained on both
             pairs for films whose pictures are used; it also reads `visual` and `scene`.
-
-    Returns:
-        The preset's settings.
-
-    Raises:
-        ModelFolderError: `out` holds something other than a preset.
     """
     check_replaceable(out)  # before the work, not after it
     model, chain = fit_paper(folder, progress)
@@ -135,16 +123,10 @@ def _described(
         "date": date.today().isoformat(),
         "chain": {name: getattr(chain, name) for name in WEIGHTS},
     }
-    model = replace(model, training=model.training | about)
-    return replace(model, card=_card(model))
-
-
-def _card(model: ContextModel) -> str:
-    """The card of a model's folder."""
-    training = model.training
+    training = model.training | about
     rows, columns = training["window"]
     weights = ", ".join(f"{name} {value:.4g}" for name, value in training["chain"].items())
-    lines = [
+    card = [
         f"# {model.name}",
         "",
         "The context-aware similarity of “Aligning Books and Movies” (ICCV 2015), section 4.3:"
@@ -159,7 +141,7 @@ def _card(model: ContextModel) -> str:
         "",
         f"The weights of the chain for its scores, fitted to {training['pairs'][0]}: {weights}.",
     ]
-    return "\n".join(lines) + "\n"
+    return replace(model, training=training, card="\n".join(card) + "\n")
 
 
 def fit_context_model(
@@ -170,12 +152,14 @@ def fit_context_model(
 ) -> ContextModel:
     """A context model trained on the judged moments of some pairs, as users run it."""
     examples = [context_examples(pair.rows, pair.judged, config) for pair in pairs]
+    settings = asdict(config) | {"window": list(config.sizes)}
+    del settings["measures"]  # the model has them already
     return ContextModel(
         name=name,
         measures=config.measures,
         halo=config.halo,
         graph=context_graph(fit_context(config, examples, progress)),
-        training=training_settings(config),
+        training=settings,
     )
 
 
@@ -183,36 +167,28 @@ def fit_paper_chain(
     config: ContextConfig,
     pairs: Sequence[TrainingPair],
     *,
-    start: ChainConfig = CHAIN_START,
     evaluations: int = 30,
-    most_films: int = 3,
     progress: ProgressCallback = ignore_progress,
 ) -> FittedChain:
     """The chain's weights for the scores that a context model gives to films it was not trained on.
 
-    Args:
-        config: The context model's shape and training.
-        pairs: One pair is cut into parts; of several, some are held out from the context model.
-        start: Where the search begins.
-        evaluations: How often to compute the likelihood at most.
-        most_films: How many of several pairs to hold out: those with the most matches.
-        progress: Called after each evaluation.
+    One pair is cut into parts; of several, some are held out from the context model.
     """
     if len(pairs) == 1:
         scored = [(pairs[0], _scores_of_parts(config, pairs[0]))]
     else:
         ranked = sorted(pairs, key=lambda pair: pair.matches, reverse=True)
         # The films with the most matches say most about the chain, whose weights are few.
-        held_out, others = ranked[:most_films], ranked[most_films:]
+        held_out, others = ranked[:_MOST_FILMS], ranked[_MOST_FILMS:]
         if not others:
             held_out, others = ranked[::2], ranked[1::2]
         model = fit_context_model(config, others)
         scored = [(pair, context_scores(pair.rows, model)) for pair in held_out]
     chains = [
-        clamp_chain(make_chain(scores, time_steps(pair.film), start), pair.judged)
+        clamp_chain(make_chain(scores, time_steps(pair.film), CHAIN_START), pair.judged)
         for pair, scores in scored
     ]
-    return fit_chain(chains, start, evaluations=evaluations, progress=progress)
+    return fit_chain(chains, CHAIN_START, evaluations=evaluations, progress=progress)
 
 
 def _scores_of_parts(config: ContextConfig, pair: TrainingPair) -> NDArray[np.float32]:

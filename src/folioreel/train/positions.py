@@ -7,6 +7,7 @@ gradient is the difference of two exact expectations, with the judged moments fi
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,12 +26,12 @@ from folioreel.alignment.positions import Fixed, film_times, follow_book, timeli
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
-from folioreel.evaluate.metrics import Outcomes, judge_links, placed_links
+from folioreel.evaluate.metrics import judge_links, placed_links
 from folioreel.evaluate.report import PairResult, judge_alignment
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import Progress, ProgressCallback, ignore_progress, track
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.judged import fixed_moments
 from folioreel.types import Alignment, Book, Film
@@ -38,15 +39,10 @@ from folioreel.types import Alignment, Book, Film
 START = AlignConfig(
     weights={
         "rare": 3.0,
-        "covered": 0.0,
-        "covers": 0.0,
-        "phrase": 0.0,
-        "phrase3": 0.0,
-        "nearby": 0.0,
-        "nearby_covered": 0.0,
-        "semantic": 0.0,
-        "semantic_z": 0.0,
-        "semantic_long": 0.0,
+        **dict.fromkeys(
+            ("covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"), 0.0
+        ),
+        **dict.fromkeys(("semantic", "semantic_z", "semantic_long"), 0.0),
     },
     bias=-6.0,
     steps=StepsConfig(),
@@ -59,14 +55,10 @@ before its words are compared."""
 class MeasuredFilm:
     """A film and its book as measures, with what is known about the judged moments."""
 
-    planes: NDArray[np.float32]
-    """(M, I, J)."""
-    silent: NDArray[np.bool_]
-    """(I,)."""
-    times: NDArray[np.float32]
-    """From 0 at the first moment to 1 at the last: (I,)."""
-    fixed: Mapping[int, Fixed]
-    """The judged moments."""
+    planes: NDArray[np.float32]  # (M, I, J)
+    silent: NDArray[np.bool_]  # (I,)
+    times: NDArray[np.float32]  # from 0 at the first moment to 1 at the last: (I,)
+    fixed: Mapping[int, Fixed]  # the judged moments
 
     def scores(self, config: AlignConfig) -> NDArray[np.float32]:
         """The score of every cell: (I, J)."""
@@ -82,15 +74,12 @@ class MeasuredFilm:
 class FitConfig:
     """How the position model is fitted."""
 
-    iterations: int = 25
-    """Iterations of L-BFGS at most."""
-    weight_decay: float = 1.0
-    """L2 penalty on the weights of measures, as half of it times their squares."""
+    iterations: int = 25  # iterations of L-BFGS at most
+    weight_decay: float = 1.0  # L2 penalty on the weights of measures: half of it × their squares
     strongest_timeline: float = 0.05
     """An upper bound: the judged films are plays, which follow the order of the book more closely
     than other films do."""
-    step_decay: float = 0.1
-    """The same penalty on the logarithms of the steps' probabilities."""
+    step_decay: float = 0.1  # the same penalty on the logarithms of the steps' probabilities
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,20 +93,14 @@ class JudgedFilm:
 
 
 def read_judged(
-    dataset: Path,
-    config: AlignConfig = START,
-    progress: ProgressCallback = ignore_progress,
-    *,
-    shots: bool = True,
+    dataset: Path, progress: ProgressCallback = ignore_progress, *, shots: bool = True
 ) -> list[JudgedFilm]:
     """Every judged pair of a dataset, with its measures."""
-    folders = find_pairs(dataset)
     found = []
-    for done, folder in enumerate(folders):
-        progress(Progress(stage="measuring", done=done, total=len(folders)))
+    for folder in track(find_pairs(dataset), "measuring", progress):
         pair = load_pair(folder)
         film, book = load_pair_film(pair, shots=shots), load_book(pair.book)
-        rows = SimilarityRows(film, book, config)
+        rows = SimilarityRows(film, book, START)
         values = rows.block(0, rows.shape[0]).values  # (I, J, M)
         measured = MeasuredFilm(
             planes=np.moveaxis(values, -1, 0),
@@ -136,7 +119,9 @@ def fit_preset(
 ) -> AlignConfig:
     """The settings fitted to some judged pairs."""
     fitted = fit_positions([item.measured for item in judged], START, config, progress)
-    outcomes = [judge_film(item, fitted) for item in judged]
+    outcomes = [
+        judge_links(item.pair, placed_links(align_measured(item, fitted))) for item in judged
+    ]
     logits = logit(np.concatenate([found.scores[found.stated] for found in outcomes]))
     right = np.concatenate([found.near[found.stated] for found in outcomes])
     # The weights of pictures are fitted elsewhere (training/pictures.py), and kept.
@@ -156,7 +141,7 @@ def train_positions(
         The pairs, the number of judged lines, the date, and the settings.
     """
     check_replaceable(out)
-    judged = read_judged(dataset, progress=progress)
+    judged = read_judged(dataset, progress)
     fitted = fit_preset(judged, config, progress)
     names = [item.pair.name for item in judged]
     lines = sum(len(item.measured.fixed) for item in judged)
@@ -190,11 +175,6 @@ def _card(config: AlignConfig, training: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def judge_film(item: JudgedFilm, config: AlignConfig) -> Outcomes:
-    """How the links of a pair compare with its judgements."""
-    return judge_links(item.pair, placed_links(align_measured(item, config)))
-
-
 def align_measured(item: JudgedFilm, config: AlignConfig) -> Alignment:
     """Align a pair whose measures are computed already."""
     aligner = Aligner(config)
@@ -222,9 +202,8 @@ def leave_one_out(
     if len(set(books)) < 2:
         raise InputError("all pairs have the same book; --leave-one-out needs two books")
     results = []
-    for done, item in enumerate(judged):
-        progress(Progress(stage="leave-one-out", done=done, total=len(judged)))
-        others = [other for other, book in zip(judged, books, strict=True) if book != books[done]]
+    for own, item in track(list(zip(books, judged, strict=True)), "leave-one-out", progress):
+        others = [other for other, book in zip(judged, books, strict=True) if book != own]
         fitted = fit_preset(others, config)
         # The front door, which also watches the film: pictures are no part of what was measured.
         alignment = align(item.book, item.film, preset=fitted, shots=shots, pictures=pictures)
@@ -240,12 +219,10 @@ def fit_positions(
 ) -> AlignConfig:
     """The weights, the bias and the step probabilities that maximise the judgements' likelihood."""
     config = config or FitConfig()
-    done = 0
+    done = itertools.count(1)
 
     def count(_: object) -> None:
-        nonlocal done
-        done += 1
-        progress(Progress(stage="fitting", done=done, total=config.iterations))
+        progress(Progress(stage="fitting", done=next(done), total=config.iterations))
 
     found = minimize(
         lambda values: _objective(films, start, values, config),
@@ -257,14 +234,6 @@ def fit_positions(
         options={"maxiter": config.iterations, "maxcor": 20},
     )
     return _from_vector(start, found.x)
-
-
-def log_likelihood(film: MeasuredFilm, config: AlignConfig) -> float:
-    """The log-likelihood of a film's judgements."""
-    assert config.steps is not None
-    scores = film.scores(config)
-    fixed = follow_book(scores, film.times, config.steps, film.fixed)
-    return fixed.log_partition - follow_book(scores, film.times, config.steps).log_partition
 
 
 def _objective(
@@ -289,33 +258,27 @@ def _objective(
 
 def _film_gradient(film: MeasuredFilm, config: AlignConfig) -> tuple[float, NDArray[np.float64]]:
     """The log-likelihood of one film's judgements, and its gradient."""
-    assert config.steps is not None
-    scores = film.scores(config)
-    free = follow_book(scores, film.times, config.steps)
-    fixed = follow_book(scores, film.times, config.steps, film.fixed)
+    steps, scores = config.steps, film.scores(config)
+    assert steps is not None
+    free = follow_book(scores, film.times, steps)
+    fixed = follow_book(scores, film.times, steps, film.fixed)
     # d log Z / d score is the probability that the cell is rendered.
     surplus = fixed.rendered - free.rendered  # (I, J)
     weights = film.planes.reshape(len(film.planes), -1) @ surplus.ravel()
     likelihood = fixed.log_partition - free.log_partition
     distance = timeline_distance(film.times, scores.shape[1])
     pull = np.vdot(free.position - fixed.position, distance)
+    (stay, leave), (come_back, stay_free) = fixed.passages - free.passages
     others = [
         surplus.sum(dtype=np.float64),
         pull,
         fixed.rendered_freely - free.rendered_freely,
-        *_passage_gradient(fixed.passages - free.passages, config.steps),
+        # By the logits of leaving the book, and of coming back.
+        leave * (1 - steps.leave) - stay * steps.leave,
+        come_back * (1 - steps.come_back) - stay_free * steps.come_back,
     ]
     # Both chains take the same number of steps, so the softmax's normaliser cancels.
     return likelihood, np.concatenate([weights, others, fixed.steps - free.steps])
-
-
-def _passage_gradient(surplus: NDArray[np.float64], steps: StepsConfig) -> tuple[float, float]:
-    """By the logits of leaving the book, and of coming back."""
-    (stay, leave), (come_back, stay_free) = surplus
-    return (
-        float(leave * (1 - steps.leave) - stay * steps.leave),
-        float(come_back * (1 - steps.come_back) - stay_free * steps.come_back),
-    )
 
 
 def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, float | None]]:
@@ -327,8 +290,8 @@ def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, f
     return [free] * len(start.measures) + others + [free] * len(STEPS)
 
 
+# Between the weights and the steps: bias, timeline, free, logits of leave and come_back.
 _OTHERS = 5
-"""Between the weights and the steps: bias, timeline, free, logits of leave and come_back."""
 
 
 def _to_vector(config: AlignConfig) -> NDArray[np.float64]:

@@ -36,7 +36,6 @@ class RunSettings:
     device: DeviceName = "auto"
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.minutes is not None and not self.minutes > 0:
             raise ConfigError(f"minutes must be above 0, not {self.minutes}")
 
@@ -49,10 +48,7 @@ class RunSettings:
 def open_run(out: Path, data: dict[str, Any], derived: Path | None = None) -> None:
     """Create a run's folder, or check that an existing one was trained on the same data.
 
-    Args:
-        out: The folder.
-        data: What identifies the data.
-        derived: A file made from the data, which is removed if the data has changed.
+    A file `derived` from the data is removed if the data has changed.
 
     Raises:
         InputError: The folder holds something else, or cannot be written.
@@ -69,7 +65,9 @@ def open_run(out: Path, data: dict[str, Any], derived: Path | None = None) -> No
     if checkpoint.exists():
         differences = [
             # Two hashes side by side would tell nobody anything.
-            f"other {key}" if _is_hash(value) else f"{key}: {found.get(key)} there, {value} here"
+            f"other {key}"
+            if _HASH.fullmatch(str(value))
+            else f"{key}: {found.get(key)} there, {value} here"
             for key, value in data.items()
             if found.get(key) != value
         ]
@@ -103,7 +101,3 @@ def model_card(title: str, summary: str, facts: dict[str, object]) -> str:
         for name, value in facts.items()
     )
     return "\n".join([f"# {title}", "", summary, "", *lines]) + "\n"
-
-
-def _is_hash(value: object) -> bool:
-    return isinstance(value, str) and _HASH.fullmatch(value) is not None

@@ -19,25 +19,10 @@ from folioreel.corpus.shards import is_packed, read_pack
 from folioreel.errors import ConfigError, InputError
 from folioreel.models.vocabulary import LARGEST_VOCABULARY, Vocabulary
 from folioreel.models.word_encoder import WordEncoder
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback
+from folioreel.train import runs, skip_thought
 from folioreel.train.loop import check_least, choose_device
 from folioreel.train.onnx import encoder_part, skip_thought_graph
-from folioreel.train.runs import (
-    CHECKPOINT,
-    REPORT,
-    RunSettings,
-    model_card,
-    open_run,
-    read_json,
-    write_json,
-)
-from folioreel.train.skip_thought import (
-    PackedBooks,
-    SkipThought,
-    SkipThoughtConfig,
-    SkipThoughtTraining,
-    SkipThoughtTrainingConfig,
-)
 
 _DATA_FORMAT = "folioreel-training-data"
 # Perplexity hardly changes with more books than this; of a small corpus, a tenth is held out.
@@ -45,18 +30,15 @@ _MOST_HELD_OUT = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSentencesConfig(RunSettings):
+class TrainSentencesConfig(runs.RunSettings):
     """The settings of `train sentences`."""
 
-    units: int = 1024
-    """The length of a sentence vector."""
-    word_units: int = 320
-    """The length of a word vector."""
+    units: int = 1024  # the length of a sentence vector
+    word_units: int = 320  # the length of a word vector
     vocabulary: int = 20_000
     """The most frequent words, which the model knows; all others are one unknown word."""
     bidirectional: bool = False
-    batch: int = 512
-    """Sentences per step."""
+    batch: int = 512  # sentences per step
     steps: int = 100_000
 
     def __post_init__(self) -> None:
@@ -67,9 +49,9 @@ class TrainSentencesConfig(RunSettings):
         if self.vocabulary > LARGEST_VOCABULARY:
             raise ConfigError(f"vocabulary must be at most {LARGEST_VOCABULARY:,} words")
 
-    def model(self, words: int) -> SkipThoughtConfig:
+    def model(self, words: int) -> skip_thought.SkipThoughtConfig:
         """The model for a vocabulary; a small corpus has fewer words than were asked for."""
-        return SkipThoughtConfig(
+        return skip_thought.SkipThoughtConfig(
             vocabulary=words,
             word_units=self.word_units,
             units=self.units,
@@ -78,10 +60,7 @@ class TrainSentencesConfig(RunSettings):
 
 
 def train_sentences(
-    corpus: Path,
-    out: Path,
-    settings: TrainSentencesConfig | None = None,
-    progress: ProgressCallback = ignore_progress,
+    corpus: Path, out: Path, settings: TrainSentencesConfig, progress: ProgressCallback
 ) -> dict[str, Any]:
     """Train skip-thoughts on a corpus that `build_corpus` wrote, or continue a stopped run.
 
@@ -92,34 +71,33 @@ def train_sentences(
         ConfigError: `out` holds a run with other settings or books.
         InputError: The corpus is damaged or too small, or `out` cannot be written.
     """
-    settings = settings or TrainSentencesConfig()
     device = choose_device(settings.device)
     opened = open_corpus(corpus)
     if len(opened.books) < 2:
         raise InputError("has fewer than two books; one must be held out for validation", corpus)
     vocabulary = _prepare_pack(opened, out, settings, progress)
-    books = PackedBooks(*read_pack(out / "pack"), device)
-    config = SkipThoughtTrainingConfig(
+    books = skip_thought.PackedBooks(*read_pack(out / "pack"), device)
+    config = skip_thought.SkipThoughtTrainingConfig(
         model=settings.model(len(vocabulary)),
         batch=settings.batch,
         steps=settings.steps,
         held_out_books=min(_MOST_HELD_OUT, max(1, len(opened.books) // 10)),
     )
-    _check_books(books, config, corpus)
-    training = SkipThoughtTraining(config, books, device)
-    measured = training.fit(
-        seconds=settings.seconds, checkpoint=out / CHECKPOINT, progress=progress
-    )
+    training = skip_thought.SkipThoughtTraining(config, books, device)
+    if not len(training.middles) or not len(training.held_out):
+        raise InputError("has books of fewer than three sentences; add longer ones", corpus)
+    checkpoint = out / runs.CHECKPOINT
+    measured = training.fit(seconds=settings.seconds, checkpoint=checkpoint, progress=progress)
     report = _report(opened, corpus, vocabulary, training, measured)
     # A run that took no step has measured nothing: the report of the one before it stays.
-    earlier = read_json(out / REPORT) if not measured["steps"] else {}
+    earlier = runs.read_json(out / runs.REPORT) if not measured["steps"] else {}
     kept = earlier.get("step") == training.step
     encoder = skip_thought_encoder(
         training.network, vocabulary, config.longest, earlier if kept else report
     )
     encoder.save(out / "encoder", replace=True)
     if not kept:
-        write_json(out / REPORT, report)
+        runs.write_json(out / runs.REPORT, report)
     return report
 
 
@@ -127,7 +105,7 @@ def _report(
     corpus: Corpus,
     folder: Path,
     vocabulary: Vocabulary,
-    training: SkipThoughtTraining,
+    training: skip_thought.SkipThoughtTraining,
     measured: dict[str, Any],
 ) -> dict[str, Any]:
     sizes = {"books": len(corpus.books), "sentences": corpus.sentence_count}
@@ -144,7 +122,7 @@ def _report(
 
 
 def skip_thought_encoder(
-    network: SkipThought, vocabulary: Vocabulary, longest: int, report: dict[str, Any]
+    network: skip_thought.SkipThought, vocabulary: Vocabulary, longest: int, report: dict[str, Any]
 ) -> WordEncoder:
     """The encoder of a skip-thought model, as users run it."""
     name = "bi-skip" if network.config.bidirectional else "uni-skip"
@@ -163,7 +141,7 @@ def skip_thought_encoder(
         longest=longest,
         normalize=True,
         training=report,
-        card=model_card(name, summary, facts),
+        card=runs.model_card(name, summary, facts),
     )
 
 
@@ -180,15 +158,8 @@ def _prepare_pack(
         "books": hashlib.sha256(ids.encode("utf-8")).hexdigest(),
         "vocabulary": settings.vocabulary,
     }
-    open_run(out, data, derived=pack / "pack.json")
+    runs.open_run(out, data, derived=pack / "pack.json")
     if not is_packed(pack):
         vocabulary = build_vocabulary(corpus, settings.vocabulary, progress)
         pack_corpus(corpus, vocabulary, pack, progress=progress)
     return Vocabulary.load(pack / "vocabulary.txt")
-
-
-def _check_books(books: PackedBooks, config: SkipThoughtTrainingConfig, corpus: Path) -> None:
-    count = int(books.book_of[-1]) + 1
-    trained = count - config.held_out_books
-    if not all(len(books.middles(part)) for part in (range(trained), range(trained, count))):
-        raise InputError("has books of fewer than three sentences; add longer ones", corpus)

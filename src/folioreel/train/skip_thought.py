@@ -19,7 +19,8 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -43,36 +44,27 @@ class SkipThoughtConfig:
     bidirectional: bool = False
 
     def __post_init__(self) -> None:
-        """Check the sizes."""
         check_least(self, 1, "vocabulary", "word_units", "units")
         if self.bidirectional and self.units % 2:
             raise ConfigError("a bidirectional encoder needs an even number of units")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ragged:
+class Ragged(NamedTuple):
     """The words of a batch of sentences: all first words, all second words, …; no padding."""
 
-    words: Tensor
-    """Input word ids: (N,)."""
-    targets: Tensor
-    """Word ids to predict: (N,); empty for the sentence in the middle."""
-    sentences: Tensor
-    """The sentence of each word: (N,)."""
-    order: Tensor
-    """The sentences from the longest to the shortest: (B,), as cuDNN requires."""
-    places: Tensor
-    """The position of each sentence in that order: (B,)."""
-    sizes: Tensor
-    """How many sentences have a first word, a second word, …: (T,), on the CPU."""
+    sizes: Tensor  # how many sentences have a first word, a second word, …: (T,), on the CPU
+    words: Tensor  # input word ids: (N,)
+    targets: Tensor  # word ids to predict: (N,); empty for the sentence in the middle
+    sentences: Tensor  # the sentence of each word: (N,)
+    order: Tensor  # the sentences from the longest to the shortest: (B,), as cuDNN requires
+    places: Tensor  # the position of each sentence in that order: (B,)
 
     def pack(self, values: Tensor) -> nn.utils.rnn.PackedSequence:
         """A vector for each word, as the input of a recurrent layer."""
         return nn.utils.rnn.PackedSequence(values, self.sizes, self.order, self.places)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Triples:
+class Triples(NamedTuple):
     """A batch of sentences with their neighbours; END begins and ends the neighbours alone."""
 
     middle: Ragged
@@ -116,11 +108,9 @@ class SkipThought(nn.Module):
 
     def forward(self, triples: Triples) -> tuple[Tensor, Tensor]:
         """The mean negative log-likelihood of a word of the sentence before, and after."""
-        vectors = self.encode(triples.middle)
-        return (
-            self._decode(self.before, vectors, triples.before),
-            self._decode(self.after, vectors, triples.after),
-        )
+        middle, before, after = triples
+        vectors = self.encode(middle)
+        return self._decode(self.before, vectors, before), self._decode(self.after, vectors, after)
 
     def _decode(self, decoder: nn.GRU, vectors: Tensor, side: Ragged) -> Tensor:
         # index_select, as its gradient adds up in one pass; that of vectors[…] sorts first.
@@ -145,8 +135,7 @@ class SkipThoughtTrainingConfig:
     """How a skip-thought model is trained."""
 
     model: SkipThoughtConfig
-    batch: int = 512
-    """Sentences per step."""
+    batch: int = 512  # sentences per step
     steps: int = 100_000
     learning_rate: float = 1e-3
     warm_up: int = 500
@@ -154,41 +143,28 @@ class SkipThoughtTrainingConfig:
 
     A short run warms up for a tenth of its steps, but at least for one.
     """
-    largest_gradient: float = 10.0
-    """The norm that gradients are clipped to, as in the skip-thoughts paper."""
-    longest: int = 40
-    """Sentences are cut after this many words."""
+    largest_gradient: float = 10.0  # the norm they are clipped to, as in the skip-thoughts paper
+    longest: int = 40  # sentences are cut after this many words
     pool: int = 256
     """Batches that are drawn together and sorted by length, so that sentences of one batch are
     of similar length, and the GPU does little work for nothing."""
-    held_out_books: int = 10
-    """Books, the last ones, that are not trained on."""
+    held_out_books: int = 10  # books, the last ones, that are not trained on
     seed: int = 0
 
 
+@dataclass(frozen=True, eq=False)
 class PackedBooks:
     """The sentences of many books as word ids, and batches of neighbours out of them."""
 
-    def __init__(
-        self,
-        tokens: NDArray[np.uint16],
-        offsets: NDArray[np.int64],
-        book_of: NDArray[np.int64],
-        device: torch.device,
-    ) -> None:
-        """Hold the sentences.
+    tokens: NDArray[np.uint16]  # the word ids of all sentences, one after the other
+    offsets: NDArray[np.int64]  # where each sentence begins, and the end of the last one
+    book_of: NDArray[np.int64]  # the book of each sentence, from 0
+    device: torch.device  # where batches go
 
-        Args:
-            tokens: The word ids of all sentences, one after the other.
-            offsets: Where each sentence begins, and the end of the last one.
-            book_of: The book of each sentence, from 0.
-            device: Where batches go.
-        """
-        self.tokens = tokens
-        self.offsets = offsets
-        self.lengths = np.diff(offsets)
-        self.book_of = book_of
-        self.device = device
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of words of each sentence."""
+        return np.diff(self.offsets)
 
     def middles(self, books: range) -> NDArray[np.int64]:
         """The sentences of some books that have words, and both neighbours in the same book."""
@@ -219,14 +195,8 @@ class PackedBooks:
         if written:
             targets = np.where(step == lengths[row] - 1, END, words)
             words = np.where(step == 0, END, self.tokens.take(at - 1, mode="clip"))
-        return Ragged(
-            words=self._send(words),
-            targets=self._send(targets),
-            sentences=self._send(row),
-            order=self._send(order),
-            places=self._send(np.argsort(order)),
-            sizes=torch.from_numpy(real.sum(axis=1)),
-        )
+        ids = [self._send(part) for part in (words, targets, row, order, np.argsort(order))]
+        return Ragged(torch.from_numpy(real.sum(axis=1)), *ids)
 
     def _send(self, values: NDArray[np.int64]) -> Tensor:
         """Copy to the device without waiting for it, which needs pinned memory."""
@@ -258,10 +228,10 @@ def _lengths_key(books: PackedBooks, drawn: NDArray[np.int64], longest: int) -> 
     return np.maximum(before, after) // 4 * (longest + 1) + middle
 
 
-def prepare_ahead(source: Iterator[Triples], count: int = 16) -> Iterator[Triples]:
+def prepare_ahead(source: Iterator[Triples]) -> Iterator[Triples]:
     """The same batches, prepared by a thread while the device works on earlier ones."""
     with ThreadPoolExecutor(1) as thread:
-        waiting = deque(thread.submit(next, source) for _ in range(count))
+        waiting = deque(thread.submit(next, source) for _ in range(16))
         while True:
             batch = waiting.popleft().result()
             waiting.append(thread.submit(next, source))

@@ -22,8 +22,7 @@ from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING, UNKNOWN
-from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.train.loop import Training, check_least
+from folioreel.train.loop import Training, check_least, check_shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +33,11 @@ class StudentConfig:
     word_units: int = 256
     layers: int = 2
     heads: int = 4
-    inner_units: int = 512
-    """Of the two-layer network after each attention."""
-    units: int = 384
-    """The length of the teacher's vectors."""
-    longest: int = 48
-    """Sentences are cut after this many words."""
+    inner_units: int = 512  # of the two-layer network after each attention
+    units: int = 384  # the length of the teacher's vectors
+    longest: int = 48  # sentences are cut after this many words
 
     def __post_init__(self) -> None:
-        """Check the sizes."""
         if self.word_units % self.heads:
             raise ConfigError("a student's word_units must be a multiple of its heads")
 
@@ -103,12 +98,9 @@ class Student(nn.Module):
 class TaughtSentences:
     """Sentences with the teacher's vectors: the training examples of a student."""
 
-    ids: NDArray[np.uint16]
-    """The word ids of all sentences, one after the other."""
-    offsets: NDArray[np.int64]
-    """Where each sentence begins, and the end of the last one."""
-    vectors: NDArray[np.float16]
-    """(N, units), of unit length."""
+    ids: NDArray[np.uint16]  # the word ids of all sentences, one after the other
+    offsets: NDArray[np.int64]  # where each sentence begins, and the end of the last one
+    vectors: NDArray[np.float16]  # (N, units), of unit length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,27 +111,25 @@ class StudentTrainingConfig:
     batch: int = 2048
     steps: int = 20_000
     learning_rate: float = 1e-3
-    warm_up: int = 500
-    """Steps until the full learning rate; it then falls to zero along a cosine."""
-    word_dropout: float = 0.03
-    """The share of words that are replaced by the unknown word, so that it learns a meaning."""
+    warm_up: int = 500  # steps until the full learning rate; it then falls to zero along a cosine
+    word_dropout: float = 0.03  # words replaced by the unknown word, so that it learns a meaning
     similarities: float = 5.0
     """The weight of the error in the similarities of a batch, relative to that in the vectors."""
-    held_out: int = 8192
-    """Sentences, the last ones, that are not trained on."""
+    held_out: int = 8192  # sentences, the last ones, that are not trained on
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the values."""
         check_least(self, 1, "steps", "warm_up", "held_out")
         check_least(self, 2, "batch")  # sentences are compared with each other
         check_least(self, 0, "learning_rate", "similarities")
-        if not 0 <= self.word_dropout <= 1:
-            raise ConfigError("word_dropout must be between 0 and 1")
+        check_shares(self, "word_dropout")
 
 
 class StudentTraining(Training[tuple[Tensor, Tensor]]):
-    """One run; a batch is word ids (B, T) and the teacher's vectors (B, units)."""
+    """One run; a batch is word ids (B, T) and the teacher's vectors (B, units).
+
+    It starts from given word vectors, (vocabulary, word_units), or from random ones.
+    """
 
     network: Student
     unit = "step"
@@ -152,11 +142,6 @@ class StudentTraining(Training[tuple[Tensor, Tensor]]):
         device: torch.device,
         words: NDArray[np.float32] | None = None,
     ) -> None:
-        """Start a run, from given word vectors, (vocabulary, word_units), or random ones.
-
-        Raises:
-            ConfigError: There are too few sentences.
-        """
         torch.manual_seed(config.seed)
         student = Student(config.model).to(device)
         if words is not None:
@@ -234,32 +219,15 @@ class StudentTraining(Training[tuple[Tensor, Tensor]]):
             total += float((self.network(ids) * self._vectors[rows].float()).sum())
         return {"held_out_cosine": total / self.config.held_out}
 
+    def fit(self, *, seconds: float = math.inf, **options: Any) -> dict[str, Any]:
+        """Train, and report the epochs too."""
+        if not seconds > 0:
+            raise ConfigError(f"seconds must be above 0, not {seconds}")
+        report = super().fit(seconds=seconds, **options)
+        return {**report, "epochs": report["steps"] * self.config.batch / self.count}
+
     def _gather(self, rows: Tensor, width: int) -> Tensor:
         """The word ids of some sentences, padded: (B, width)."""
         places = torch.arange(width, device=self.device)
         index = (self._starts[rows][:, None] + places).clamp(max=len(self._ids) - 1)
         return self._ids[index].long().masked_fill(places >= self._lengths[rows][:, None], PADDING)
-
-
-def train_student(
-    config: StudentTrainingConfig,
-    sentences: TaughtSentences,
-    device: torch.device,
-    *,
-    words: NDArray[np.float32] | None = None,
-    seconds: float = math.inf,
-    progress: ProgressCallback = ignore_progress,
-) -> tuple[Student, dict[str, Any]]:
-    """Train a student; returns it and what was measured.
-
-    Raises:
-        ConfigError: There are too few sentences, or no time.
-    """
-    if not seconds > 0:
-        raise ConfigError("seconds must be above 0")
-    training = StudentTraining(config, sentences, device, words)
-    report = training.fit(seconds=seconds, progress=progress)
-    del report["best"]
-    report["epochs"] = report["steps"] * config.batch / training.count
-    report["held_out_cosine"] = report["log"][-1]["held_out_cosine"]
-    return training.network, report

@@ -35,8 +35,7 @@ Contrast = Literal["all", "hardest", "softmax"]
 class VisualSemanticConfig:
     """The size of an embedding."""
 
-    clip_units: int
-    """The length of a clip's features."""
+    clip_units: int  # the length of a clip's features
     vocabulary: int
     word_units: int = 256
     units: int = 512
@@ -45,15 +44,11 @@ class VisualSemanticConfig:
     root: bool = True
     """Whether to take the square root of the features, which come from a ReLU and are never
     negative: it keeps a few large features from drowning the rest."""
-    longest: int = 48
-    """Sentences are cut after this many words."""
-    layers: int = 4
-    """Of the attention reader."""
-    inner_units: int = 1024
-    """Of the attention reader."""
+    longest: int = 48  # sentences are cut after this many words
+    layers: int = 4  # of the attention reader
+    inner_units: int = 1024  # of the attention reader
 
     def __post_init__(self) -> None:
-        """Check the sizes."""
         check_least(self, 1, "clip_units", "vocabulary", "word_units", "units", "longest")
         if self.reader not in ("lstm", "attention"):
             raise ConfigError(f"unknown reader {self.reader!r}; choose lstm or attention")
@@ -101,14 +96,41 @@ class LstmReader(nn.Module):
         return functional.normalize(state.float(), dim=1)
 
 
-class VisualSemanticNetwork(nn.Module):
-    """A reader of sentences and a linear map of clips."""
+class ScaledFeatures(nn.Module):
+    """Centres and scales frame features for the optimiser; saving folds both into a linear map."""
 
     centre: Tensor
     spread: Tensor
 
-    def __init__(self, config: VisualSemanticConfig) -> None:
+    def __init__(self, units: int, *, root: bool = True) -> None:
         super().__init__()
+        self.root = root  # see `VisualSemanticConfig.root`
+        self.register_buffer("centre", torch.zeros(units))
+        self.register_buffer("spread", torch.ones(()))
+
+    def set_scale(self, features: Tensor) -> None:
+        """Take the mean and the standard deviation from the training examples' features: (N, D)."""
+        values = features.clamp(min=0).sqrt() if self.root else features
+        self.centre.copy_(values.mean(dim=0))
+        self.spread.copy_((values - self.centre).std().clamp(min=1e-6))
+
+    def scaled(self, features: Tensor, dropout: float) -> Tensor:
+        """Centred and scaled features, some of them set to zero in training: (B, D) → (B, D)."""
+        values = features.clamp(min=0).sqrt() if self.root else features
+        return functional.dropout((values - self.centre) / self.spread, dropout, self.training)
+
+    def fold(self, linear: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Weight and bias of a linear map as they are for features that are not scaled."""
+        weight = linear.weight.detach().float() / self.spread
+        bias = linear.bias.detach().float() - weight @ self.centre
+        return weight.cpu().numpy(), bias.cpu().numpy()
+
+
+class VisualSemanticNetwork(ScaledFeatures):
+    """A reader of sentences and a linear map of clips."""
+
+    def __init__(self, config: VisualSemanticConfig) -> None:
+        super().__init__(config.clip_units, root=config.root)
         self.config = config
         self.reader: LstmReader | Student
         if config.reader == "lstm":
@@ -125,15 +147,6 @@ class VisualSemanticNetwork(nn.Module):
                 )
             )
         self.clips = nn.Linear(config.clip_units, config.units)
-        # Features are centred and scaled for the optimiser; saving folds both into the map.
-        self.register_buffer("centre", torch.zeros(config.clip_units))
-        self.register_buffer("spread", torch.ones(()))
-
-    def set_scale(self, features: Tensor) -> None:
-        """Take the mean and the standard deviation from the training clips' features: (N, D)."""
-        values = features.clamp(min=0).sqrt() if self.config.root else features
-        self.centre.copy_(values.mean(dim=0))
-        self.spread.copy_((values - self.centre).std().clamp(min=1e-6))
 
     def use_words(self, words: Tensor) -> None:
         """Use pretrained word vectors, and freeze them."""
@@ -147,15 +160,7 @@ class VisualSemanticNetwork(nn.Module):
 
     def embed_clips(self, features: Tensor, dropout: float = 0.0) -> Tensor:
         """(B, D) → (B, units), of unit length."""
-        values = features.clamp(min=0).sqrt() if self.config.root else features
-        values = functional.dropout((values - self.centre) / self.spread, dropout, self.training)
-        return functional.normalize(self.clips(values), dim=1)
-
-    def folded_map(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The map of clips without centring and scaling: (units, D) and (units,)."""
-        weight = self.clips.weight.detach() / self.spread
-        bias = self.clips.bias.detach() - weight @ self.centre
-        return weight.float().cpu().numpy(), bias.float().cpu().numpy()
+        return functional.normalize(self.clips(self.scaled(features, dropout)), dim=1)
 
 
 def ranking_loss(scores: Tensor, contrast: Contrast, margin: float) -> Tensor:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -18,14 +19,9 @@ from torch import Tensor
 
 from folioreel.errors import ConfigError
 from folioreel.models.vocabulary import PADDING, UNKNOWN
-from folioreel.train.loop import Training, check_least, epoch_generator
-from folioreel.train.visual_semantic import (
-    Contrast,
-    VisualSemanticConfig,
-    VisualSemanticNetwork,
-    begin_with_student,
-    ranking_loss,
-)
+from folioreel.train import visual_semantic
+from folioreel.train.loop import Training, check_least, check_shares, epoch_generator
+from folioreel.train.visual_semantic import VisualSemanticConfig, VisualSemanticNetwork
 
 if TYPE_CHECKING:
     from folioreel.models.word_encoder import WordEncoder
@@ -37,32 +33,24 @@ class VisualTrainingConfig:
 
     model: VisualSemanticConfig
     optimizer: Literal["adam", "sgd"] = "adam"
-    contrast: Contrast = "softmax"
-    margin: float = 0.08
-    """The α of the ranking loss, or the temperature of `softmax`."""
+    contrast: visual_semantic.Contrast = "softmax"
+    margin: float = 0.08  # the α of the ranking loss, or the temperature of `softmax`
     batch: int = 512
     """Clips per step, each with one of its sentences; the rest of the batch are the negatives."""
-    epochs: int = 60
-    """In each epoch, every clip comes with one of its sentences, drawn at random."""
+    epochs: int = 60  # in each epoch, every clip comes with one of its sentences, drawn at random
     learning_rate: float = 5e-4
     pretrained_rate: float = 0.5
     """The learning rate of the pretrained attention layers, relative to that of the rest."""
     weight_decay: float = 1e-4
-    clip_dropout: float = 0.2
-    """The share of a clip's features that are set to zero."""
-    word_dropout: float = 0.1
-    """The share of words that are replaced by the unknown word."""
-    mixing: float = 0.8
-    """How far a clip's features move towards a random mixture of its views."""
+    clip_dropout: float = 0.2  # the share of a clip's features that are set to zero
+    word_dropout: float = 0.1  # the share of words that are replaced by the unknown word
+    mixing: float = 0.8  # how far a clip's features move towards a random mixture of its views
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the values."""
         check_least(self, 1, "epochs")
         check_least(self, 2, "batch")  # clips are contrasted with each other
-        for name in ("clip_dropout", "word_dropout", "mixing"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} must be between 0 and 1")
+        check_shares(self, "clip_dropout", "word_dropout", "mixing")
         for name in ("margin", "learning_rate"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ConfigError(f"{name} must be a number above 0")
@@ -88,37 +76,34 @@ def paper_settings(model: VisualSemanticConfig) -> VisualTrainingConfig:
 class DescribedClips:
     """Clips as features, and their sentences as word ids."""
 
-    features: Tensor
-    """(N, D)."""
+    features: Tensor  # (N, D)
     views: Tensor | None = None
     """(N, V, D): other views of the same clips, such as crops, which only training uses."""
-    ids: Tensor
-    """(S, T), padded at the end."""
+    ids: Tensor  # (S, T), padded at the end
     clip_of: Tensor
     """(S,): the clip of each sentence, ascending; each clip has at least one sentence."""
 
     def __post_init__(self) -> None:
-        """Check that the sentences fit the clips, and count those of each clip."""
-        counts = torch.bincount(self.clip_of, minlength=len(self.features))
-        if len(counts) != len(self.features) or int(counts.min()) < 1:
+        if len(self.counts) != len(self.features) or int(self.counts.min()) < 1:
             raise ConfigError("each clip needs at least one sentence, and each sentence a clip")
-        object.__setattr__(self, "_counts", counts)
-        object.__setattr__(self, "_first", counts.cumsum(0) - counts)
 
     def __len__(self) -> int:
         return len(self.features)
 
+    @cached_property
+    def counts(self) -> Tensor:
+        """The number of sentences of each clip: (N,)."""
+        return torch.bincount(self.clip_of, minlength=len(self.features))
+
     def to(self, device: torch.device) -> DescribedClips:
         """The same on a device."""
-        views = self.views if self.views is None else self.views.to(device)
-        moved = (value.to(device) for value in (self.features, self.ids, self.clip_of))
-        features, ids, clip_of = moved
-        return DescribedClips(features=features, views=views, ids=ids, clip_of=clip_of)
+        named: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{k: v.to(device) for k, v in named.items() if v is not None})
 
     def some_sentences(self, clips: Tensor, generator: torch.Generator) -> Tensor:
         """A random sentence of each of some clips: (B,) → (B, T), T being the longest of them."""
-        counts: Tensor = self._counts[clips]  # type: ignore[attr-defined]
-        first: Tensor = self._first[clips]  # type: ignore[attr-defined]
+        counts = self.counts[clips]
+        first = (self.counts.cumsum(0) - self.counts)[clips]
         chance = torch.rand(len(clips), generator=generator).to(counts.device)
         ids = self.ids[first + (chance * counts).long().clamp(max=counts - 1)]
         return ids[:, : int((ids != PADDING).sum(dim=1).max())]
@@ -165,7 +150,7 @@ def start_network(
     torch.manual_seed(config.seed)
     network = VisualSemanticNetwork(config.model).to(device)
     if student is not None:
-        begin_with_student(network, student)
+        visual_semantic.begin_with_student(network, student)
     return network
 
 
@@ -215,7 +200,7 @@ class VisualTraining(Training[tuple[Tensor, Tensor]]):
         features, ids = batch
         vectors = self.network.embed_clips(features, self.config.clip_dropout)
         scores = vectors @ self.network.embed_sentences(ids).T
-        return ranking_loss(scores, self.config.contrast, self.config.margin)
+        return visual_semantic.ranking_loss(scores, self.config.contrast, self.config.margin)
 
     def learning_rate(self, done: float) -> float:
         """Rises over the first twentieth, then falls to zero along a cosine; `sgd` keeps it."""
@@ -241,21 +226,14 @@ def _optimizer(
     config: VisualTrainingConfig, network: VisualSemanticNetwork
 ) -> torch.optim.Optimizer:
     """AdamW or SGD, with a lower learning rate for the layers that were trained before."""
-    pretrained: list[Tensor] = []
-    new: list[Tensor] = []
+    shares: dict[float, list[Tensor]] = {1.0: []}
     for name, value in network.named_parameters():
         if value.requires_grad:
             known = name.startswith(("reader.layers", "reader.norm", "reader.places"))
-            (pretrained if known else new).append(value)
-    groups = [
-        {"params": new, "share": 1.0},
-        {"params": pretrained, "share": config.pretrained_rate},
-    ]
-    used = [group for group in groups if group["params"]]
-    rate, decay = config.learning_rate, config.weight_decay
-    if config.optimizer == "sgd":
-        return torch.optim.SGD(used, lr=rate, weight_decay=decay)
-    return torch.optim.AdamW(used, lr=rate, weight_decay=decay)
+            shares.setdefault(config.pretrained_rate if known else 1.0, []).append(value)
+    groups = [{"params": values, "share": share} for share, values in shares.items()]
+    kind = torch.optim.SGD if config.optimizer == "sgd" else torch.optim.AdamW
+    return kind(groups, lr=config.learning_rate, weight_decay=config.weight_decay)
 
 
 def recalls(scores: Tensor, clip_of: Tensor) -> dict[str, float]:
