@@ -27,7 +27,6 @@ from typing import Any
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner, align
-from folioreel.config import AlignConfig
 from folioreel.evaluate import calibration, dataset, metrics
 from folioreel.evaluate.baselines import BASELINES, baseline_links
 from folioreel.evaluate.dataset import Pair
@@ -35,7 +34,7 @@ from folioreel.evaluate.intervals import difference_intervals, figure_intervals
 from folioreel.evaluate.metrics import Outcomes, ShotScores
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
-from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
+from folioreel.models.sentence_encoder import load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Alignment
 
@@ -64,27 +63,11 @@ class PairResult:
     signature: dict[str, Any]
 
 
-def align_pair(
-    pair: Pair,
-    *,
-    preset: AlignConfig | str | Path = "default",
-    encoder: SentenceEncoder | str | None = None,
-    shots: bool = True,
-    pictures: bool = True,
-    progress: ProgressCallback = ignore_progress,
-) -> Alignment:
-    """Align a judged pair as `folioreel.align` does; if it has a video, it is watched."""
-    return align(
-        pair.book,
-        # The judged moments themselves: shots found anew in the video might differ from them.
-        dataset.read_film_json(pair.film) if pair.film.suffix == ".json" else pair.film,
-        preset=preset,
-        encoder=encoder,
-        subtitles=pair.subtitles,
-        shots=shots,
-        pictures=pictures,
-        progress=progress,
-    )
+def align_pair(pair: Pair, **options: Any) -> Alignment:
+    """Align a judged pair; `options` are those of `folioreel.align` apart from the subtitles."""
+    # The judged moments themselves: shots found anew in the video might differ from them.
+    film = dataset.read_film_json(pair.film) if pair.film.suffix == ".json" else pair.film
+    return align(pair.book, film, subtitles=pair.subtitles, **options)
 
 
 def make_system(
