@@ -65,10 +65,8 @@ def video_features(
     videos: Sequence[Path], encoder: PictureEncoder, progress: ProgressCallback = ignore_progress
 ) -> ClipFeatures:
     """The features of some clips: the mean over the shots of each."""
-    found = {
-        kind: np.zeros((len(videos), units), dtype=np.float16)
-        for kind, units in encoder.units.items()
-    }
+    count, units = len(videos), encoder.units
+    found = {kind: np.zeros((count, units[kind]), dtype=np.float16) for kind in units}
     for row, path in enumerate(track(videos, "reading clips", progress)):
         with OpenVideo(path) as video:
             scan = scan_cached(video, file_sha256(path), "adaptive", encoder)

@@ -10,10 +10,6 @@ from folioreel.errors import ConfigError
 
 
 def check_pytorch() -> None:
-    """Check that PyTorch is installed, before a module that imports it is imported.
-
-    Raises:
-        ConfigError: It is not.
-    """
+    """Check that PyTorch is installed, before a module that imports it is imported."""
     if find_spec("torch") is None:
         raise ConfigError('training needs PyTorch; run: pip install "folioreel[train]"')

@@ -31,14 +31,10 @@ def caption_words(captions: Iterable[Sequence[str]], rarest: int = 4) -> Vocabul
     A word that was seen fewer times has a vector that is little better than random.
     """
     counts = Counter(word for texts in captions for text in texts for word in caption_tokens(text))
-    kept = sorted(
-        (item for item in counts.items() if item[1] >= rarest), key=lambda item: (-item[1], item[0])
-    )
-    rest = sum(counts.values()) - sum(count for _, count in kept)
-    return Vocabulary(
-        words=(*SPECIAL_TOKENS, *(word for word, _ in kept)),
-        counts=(0, 0, rest, *(count for _, count in kept)),
-    )
+    words = sorted((w for w in counts if counts[w] >= rarest), key=lambda w: (-counts[w], w))
+    kept = [counts[word] for word in words]
+    rest = counts.total() - sum(kept)  # the occurrences of the unknown word
+    return Vocabulary(words=(*SPECIAL_TOKENS, *words), counts=(0, 0, rest, *kept))
 
 
 def caption_ids(text: str, vocabulary: Vocabulary) -> list[int]:

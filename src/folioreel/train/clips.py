@@ -232,23 +232,15 @@ def read_clips(
     progress: ProgressCallback,
     views: Sequence[clip_features.View],
 ) -> ClipData:
-    """Read the sentences, and compute the features of the pictures or clips unless cached.
-
-    Raises:
-        InputError: Something is missing or damaged, or there are too few clips.
-    """
+    """Read the sentences, and compute the features of the pictures or clips unless cached."""
     if source.is_dir():
         if not descriptions.is_flickr8k(source):
             raise InputError("has no captions.tsv; give the folder of Flickr8k, or a table", source)
         training = descriptions.read_flickr8k(source, "train")
         clips = [*training, *descriptions.read_flickr8k(source, "dev")]
-        names = [clip.clip for clip in clips]
-        features = []
-        for view in views:
-            pictures = descriptions.read_pictures(source)
-            features.append(
-                clip_features.picture_features(pictures, names, encoder, view, progress)
-            )
+        read, names = clip_features.picture_features, [clip.clip for clip in clips]
+        pictures = descriptions.read_pictures
+        features = [read(pictures(source), names, encoder, view, progress) for view in views]
     else:
         training, held_out = _split(descriptions.read_clip_table(source), source)
         clips = [*training, *held_out]
@@ -276,15 +268,11 @@ def _split(
     clips: list[DescribedClip], table: Path
 ) -> tuple[list[DescribedClip], list[DescribedClip]]:
     """Training and held-out clips; every tenth is enough to choose the best epoch by."""
-    if len(clips) < _HELD_OUT_EVERY:
-        raise InputError(
-            f"names {len(clips)} clips; at least {_HELD_OUT_EVERY} are needed, because every tenth"
-            " is held out",
-            table,
-        )
-    held_out = clips[_HELD_OUT_EVERY - 1 :: _HELD_OUT_EVERY]
-    training = [clip for number, clip in enumerate(clips, 1) if number % _HELD_OUT_EVERY]
-    return training, held_out
+    least = _HELD_OUT_EVERY
+    if len(clips) < least:
+        reason = f"at least {least} are needed, because every tenth is held out"
+        raise InputError(f"names {len(clips)} clips; {reason}", table)
+    return [clip for k, clip in enumerate(clips, 1) if k % least], clips[least - 1 :: least]
 
 
 def _find_videos(table: Path, names: Sequence[str]) -> list[Path]:
@@ -296,8 +284,6 @@ def _find_videos(table: Path, names: Sequence[str]) -> list[Path]:
                 there.setdefault(name, path)
     missing = [name for name in names if name not in there]
     if missing:
-        raise InputError(
-            f"names the clip {missing[0]}, which is not in its folder ({len(missing)} missing)",
-            table,
-        )
+        reason = f"which is not in its folder ({len(missing)} missing)"
+        raise InputError(f"names the clip {missing[0]}, {reason}", table)
     return [there[name] for name in names]

@@ -137,8 +137,7 @@ def train_positions(
 ) -> dict[str, Any]:
     """Fit a preset to every judged pair of a dataset and write its folder.
 
-    Returns:
-        The pairs, the number of judged lines, the date, and the settings.
+    Returns the pairs, the number of judged lines, the date, and the settings.
     """
     check_replaceable(out)
     judged = read_judged(dataset, progress)
@@ -179,9 +178,8 @@ def align_measured(item: JudgedFilm, config: AlignConfig) -> Alignment:
     """Align a pair whose measures are computed already."""
     aligner = Aligner(config)
     links, energy = aligner.link(item.film, item.book, item.measured.scores(config))
-    return Alignment(
-        book=item.book, film=item.film, links=links, signature=aligner.signature(energy)
-    )
+    signature = aligner.signature(energy)
+    return Alignment(book=item.book, film=item.film, links=links, signature=signature)
 
 
 def leave_one_out(
@@ -192,11 +190,7 @@ def leave_one_out(
     shots: bool = True,
     pictures: bool = True,
 ) -> list[PairResult]:
-    """Evaluate each pair with settings fitted to the pairs of all other books.
-
-    Raises:
-        InputError: All pairs have the same book.
-    """
+    """Evaluate each pair with settings fitted to the pairs of all other books."""
     # A film of the same book would give away which of its passages are filmed.
     books = [file_sha256(item.pair.book) for item in judged]
     if len(set(books)) < 2:

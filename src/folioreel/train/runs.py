@@ -49,10 +49,6 @@ def open_run(out: Path, data: dict[str, Any], derived: Path | None = None) -> No
     """Create a run's folder, or check that an existing one was trained on the same data.
 
     A file `derived` from the data is removed if the data has changed.
-
-    Raises:
-        InputError: The folder holds something else, or cannot be written.
-        ConfigError: It has a checkpoint that was trained on other data.
     """
     path = out / _DATA
     make_folder(out)

@@ -139,10 +139,8 @@ class SkipThoughtTrainingConfig:
     steps: int = 100_000
     learning_rate: float = 1e-3
     warm_up: int = 500
-    """Steps until the full learning rate; it then falls to a twentieth along a cosine.
-
-    A short run warms up for a tenth of its steps, but at least for one.
-    """
+    """Steps until the full learning rate; it then falls to a twentieth along a cosine. A short run
+    warms up for a tenth of its steps, but at least for one."""
     largest_gradient: float = 10.0  # the norm they are clipped to, as in the skip-thoughts paper
     longest: int = 40  # sentences are cut after this many words
     pool: int = 256

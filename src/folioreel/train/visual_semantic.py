@@ -136,16 +136,9 @@ class VisualSemanticNetwork(ScaledFeatures):
         if config.reader == "lstm":
             self.reader = LstmReader(config)
         else:
-            self.reader = Student(
-                StudentConfig(
-                    vocabulary=config.vocabulary,
-                    word_units=config.word_units,
-                    units=config.units,
-                    longest=config.longest,
-                    layers=config.layers,
-                    inner_units=config.inner_units,
-                )
-            )
+            shared = ("vocabulary", "word_units", "units", "longest", "layers", "inner_units")
+            sizes = {name: getattr(config, name) for name in shared}
+            self.reader = Student(StudentConfig(**sizes))
         self.clips = nn.Linear(config.clip_units, config.units)
 
     def use_words(self, words: Tensor) -> None:
