@@ -370,12 +370,13 @@ def write_page(lines: list[str]) -> None:
     """The table as a page of the documentation."""
     page = (
         "# Speed and memory\n\n"
-        f"Made by `make bench` on {os.cpu_count()} cores. Times differ between machines; the "
-        "ratios, taken in one run, are what counts. `growth`: against the size before, which has a "
-        "quarter of the cells. A reference marked `~` ran on a sample and was scaled up. `paper`: "
-        "the paper's table of running times. The best path and the marginals are exact, over the "
-        "whole book, without the paper's pruning. `skip-thought` and `student` turn as many "
-        "sentences of the demo's book into vectors as film and book have together.\n\n"
+        f"Made by `make bench` on {os.cpu_count()} cores. Times differ between machines; "
+        "compare the ratios, which were taken in one run. `growth` is relative to the size "
+        "before, which has a quarter of the cells. A reference marked `~` ran on a sample, "
+        "and its time was extrapolated. `paper` is the paper's table of running times. The "
+        "best path and the marginals are exact, over the whole book, without the paper's "
+        "pruning. `skip-thought` and `student` encode as many sentences of the demo's book as "
+        "film and book have together.\n\n"
     )
     DOCS.mkdir(exist_ok=True)
     text = page + "```\n" + "\n".join(lines) + "\n```\n\n![time against cells](bench.svg)\n"
