@@ -36,9 +36,10 @@ def books(help_text: str) -> Callable[[FC], FC]:
     return click.option("--books", type=FILE, required=True, metavar="FOLDER", help=help_text)
 
 
-def number(name: str, default: int, help_text: str, least: int | None = None) -> Callable[[FC], FC]:
+def number(
+    name: str, default: int, help_text: str, kind: type | click.IntRange = int
+) -> Callable[[FC], FC]:
     """An option that takes a whole number."""
-    kind = click.IntRange(min=least)
     return click.option(
         name, type=kind, default=default, show_default=True, metavar="N", help=help_text
     )

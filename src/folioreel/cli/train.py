@@ -62,7 +62,7 @@ _clip_options = options.join(
 @train.command()
 @click.argument("dataset", type=options.FILE)
 @_preset_options
-@options.number("--iterations", 25, "Iterations of the optimiser at most.", least=1)
+@options.number("--iterations", 25, "Iterations of the optimiser at most.", click.IntRange(min=1))
 def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     """Fit the default preset's position model to all judged pairs in DATASET.
 
