@@ -8,9 +8,12 @@ import pytest
 from command_line import run
 from corpus.made_books import make_novel
 from corpus.made_stories import write_tales
+from drawn_films import draw_film, shots_of
 from PIL import Image
 
+from folioreel.apps import borrow
 from folioreel.apps.demo import demo_folder
+from folioreel.errors import AlignmentError
 
 BOOK, FILM = demo_folder() / "book.txt", demo_folder() / "film.srt"
 
@@ -62,6 +65,24 @@ def test_borrow(tmp_path):
     wrong = run("borrow", FILM, "--books", tmp_path, "--without", "nothing.txt")
     assert wrong.exit_code == 1
     assert "no book nothing.txt to leave out" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "shots", "watched"),
+    [((), 2, True), (("--no-pictures",), 2, False), (("--no-shots",), 0, False)],
+)
+def test_borrow_reads_a_film_as_align_does(tmp_path, monkeypatch, option, shots, watched):
+    films = []
+
+    def stop(film, *arguments):
+        films.append(film)
+        raise AlignmentError("seen enough")
+
+    monkeypatch.setattr(borrow, "borrow", stop)
+    draw_film(tmp_path / "film.mp4", shots_of([50] * 2))
+    result = run("borrow", tmp_path / "film.mp4", "--books", tmp_path, *option)
+    assert "seen enough" in result.stderr
+    assert (len(films[0].shots), films[0].features is not None) == (shots, watched)
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
+from folioreel.alignment import links
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
-from folioreel.alignment.links import (
-    calibrate,
-    choose_sentences,
-    fix_positions,
-    make_links,
-    passage_probability,
-)
 from folioreel.alignment.marginals import chain_marginals
 from folioreel.alignment.positions import Positions, film_times, follow_book
 from folioreel.alignment.score import context_scores, score_cells
@@ -79,26 +73,16 @@ def align(
         AlignmentError: The two have nothing that could be compared.
     """
     aligner = Aligner.load(preset, encoder)
-    network = aligner.frame_features() if shots and pictures else None
     if not isinstance(book, Book):
         book = load_book(book)
-    if not isinstance(film, Film):
-        film = load_film(
-            film,
-            subtitles=subtitles,
-            shots=shots,
-            detector=detector,
-            progress=progress,
-            encoder=network,
-        )
-    elif subtitles is not None:
-        raise ValueError("subtitles are chosen when a film is loaded: give the film as a path")
-    elif not shots:
-        film = replace(film, shots=(), features=None)
-    elif network is None:
-        film = replace(film, features=None)
-    else:
-        film = watch_film(film, network, detector=detector, progress=progress)
+    film = aligner.load_film(
+        film,
+        subtitles=subtitles,
+        shots=shots,
+        pictures=pictures,
+        detector=detector,
+        progress=progress,
+    )
     alignment = aligner.align(film, book, progress)
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
@@ -116,16 +100,9 @@ class Aligner:
     def __init__(
         self, config: AlignConfig, name: str = "custom", encoder: SentenceEncoder | None = None
     ) -> None:
-        """Keep the settings.
-
-        Args:
-            config: The settings.
-            name: What the alignment's signature calls them.
-            encoder: Replaces the sentence encoder that the settings name.
-        """
         self.config = config
-        self.name = name
-        self.encoder = encoder
+        self.name = name  # what the alignment's signature calls the settings
+        self.encoder = encoder  # replaces the sentence encoder that the settings name
 
     @property
     def encoder_name(self) -> str:
@@ -171,6 +148,34 @@ class Aligner:
         """The network that watches a film before it is aligned; None if pictures do not matter."""
         return load_frame_features(self.config.frame_features) if self.config.looks else None
 
+    def load_film(
+        self,
+        film: Film | Path | str,
+        *,
+        subtitles: Path | int | str | None = None,
+        shots: bool = True,
+        pictures: bool = True,
+        detector: DetectorName = "adaptive",
+        progress: ProgressCallback = ignore_progress,
+    ) -> Film:
+        """The film as this preset needs it, watched if it looks at pictures; as in `align`."""
+        network = self.frame_features() if shots and pictures else None
+        if not isinstance(film, Film):
+            return load_film(
+                film,
+                subtitles=subtitles,
+                shots=shots,
+                detector=detector,
+                progress=progress,
+                encoder=network,
+            )
+        if subtitles is not None:
+            raise ValueError("subtitles are chosen when a film is loaded: give the film as a path")
+        if network is not None:
+            return watch_film(film, network, detector=detector, progress=progress)
+        # What the caller does not want is left out, even if the film has it.
+        return replace(film, shots=film.shots if shots else (), features=None)
+
     def align(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
     ) -> Alignment:
@@ -182,10 +187,10 @@ class Aligner:
         aligner = self.for_film(film)
         scores = aligner.score(film, book, progress)
         progress(Progress(stage="chaining", done=0, total=1))
-        links, energy = aligner.link(film, book, scores)
+        found, energy = aligner.link(film, book, scores)
         progress(Progress(stage="chaining", done=1, total=1))
         signature = aligner.signature(energy, pictures=film.features is not None)
-        return Alignment(book=book, film=film, links=links, signature=signature)
+        return Alignment(book=book, film=film, links=found, signature=signature)
 
     def for_film(self, film: Film) -> Aligner:
         """The aligner with the settings for watched films, if this one was watched."""
@@ -196,11 +201,7 @@ class Aligner:
     def score(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
-        """The unary score of every moment and sentence: (I, J).
-
-        Raises:
-            AlignmentError: The two have nothing that could be compared.
-        """
+        """The unary score of every moment and sentence: (I, J)."""
         _check_comparable(film, book)
         rows = SimilarityRows(film, book, self.config, progress, self.encoder)
         if self.config.context is None:
@@ -222,50 +223,35 @@ class Aligner:
             scores: What `score` returned; not modified.
             judged: Moment → the sentence that a reader chose, or `ABSENT`; these links are fixed.
         """
-        judged = judged or {}
-        follow = self._follow_chain if self.config.steps is None else self._follow_positions
-        sentences, probabilities, energy = follow(film, book, scores, judged)
-        return make_links(0, sentences, probabilities, judged, self.config.in_book_from), energy
+        judged, config = judged or {}, self.config
+        if config.steps is not None:
+            fixed = links.fix_positions(scores, judged)
+            positions = follow_book(scores, film_times(film), config.steps, fixed)
+            energy = -positions.log_partition
+            placed = self.place_links(positions, book)
+        else:
+            chain = judge_chain(make_chain(scores, time_steps(film), config.chain), judged)
+            path = decode_chain(chain)
+            energy = path.energy
+            placed = self.place_path(path.sentences, chain_marginals(chain).probability, book)
+        return links.make_links(0, *placed, judged, config.in_book_from), energy
 
     def place_links(
         self, positions: Positions | SolvedRows, book: Book
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments, and their calibrated probabilities."""
-        sentences, probabilities = choose_sentences(positions, book)
-        return sentences, calibrate(probabilities, self.config.calibration)
-
-    def _follow_positions(
-        self, film: Film, book: Book, scores: NDArray[np.float32], judged: Mapping[int, int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-        """Links by the posterior of the hidden position in the book."""
-        assert self.config.steps is not None
-        fixed = fix_positions(scores, judged)
-        positions = follow_book(scores, film_times(film), self.config.steps, fixed)
-        return *self.place_links(positions, book), -positions.log_partition
-
-    def _follow_chain(
-        self, film: Film, book: Book, scores: NDArray[np.float32], judged: Mapping[int, int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-        """Links by the best path of the paper's chain, with probabilities from its marginals."""
-        chain = judge_chain(make_chain(scores, time_steps(film), self.config.chain), judged)
-        path = decode_chain(chain)
-        probability = chain_marginals(chain).probability
-        return *self.place_path(path.sentences, probability, book), path.energy
+        """The sentences of a run of moments by their posteriors, and calibrated probabilities."""
+        sentences, probabilities = links.choose_sentences(positions, book)
+        return sentences, links.calibrate(probabilities, self.config.calibration)
 
     def place_path(
         self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The sentences of a run of moments on the chain's path, and their probabilities."""
-        near = passage_probability(probability, path, book, reach=1)
-        return path, calibrate(near, self.config.calibration)
+        near = links.passage_probability(probability, path, book, reach=1)
+        return path, links.calibrate(near, self.config.calibration)
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
-        """Everything it takes to reproduce the alignment.
-
-        Args:
-            energy: The energy of the links.
-            pictures: Whether the film was watched.
-        """
+        """Everything it takes to reproduce the alignment; `pictures`: the film was watched."""
         return {
             "preset": self.name,
             "measures": list(self.config.measures),

@@ -17,20 +17,19 @@ if TYPE_CHECKING:
     from folioreel.apps.retrieve import Retrieval
 
 _KEPT = "the books read so far"
-_library_option = options.books("Folder of books; subfolders and archives are searched, too.")
+_film_and_library = options.join(
+    click.argument("film", type=options.FILE),
+    options.books("Folder of books; subfolders and archives are searched, too."),
+    options.subtitles,
+    options.shortlist,
+)
 
 
 @click.command()
-@click.argument("film", type=options.FILE)
-@_library_option
-@options.subtitles
-@options.shortlist
-@options.engine
-@options.workers
+@_film_and_library
+@options.parallel
 @options.json
-def retrieve(
-    film: Path, books: Path, subtitles: str | None, as_json: bool, **settings: Any
-) -> None:
+def retrieve(film: Path, books: Path, subtitles: str | None, **settings: Any) -> None:
     """Find the book that a film was made from.
 
     FILM is a video or a subtitle file. Every book in the folder is compared with it by words and
@@ -50,18 +49,13 @@ def retrieve(
         read_film = load_film(film, subtitles=subtitles, shots=False)
         output.show_notes(film, read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
-    if as_json:
-        output.show_json([asdict(candidate) for candidate in retrieval.candidates])
-    else:
-        _show_retrieval(retrieval)
+    output.show_json([asdict(candidate) for candidate in retrieval.candidates])
+    _show_retrieval(retrieval)
     output.show_failures(retrieval.failures)
 
 
 @click.command()
-@click.argument("film", type=options.FILE)
-@_library_option
-@options.subtitles
-@options.shortlist
+@_film_and_library
 @click.option(
     "--without",
     multiple=True,
@@ -69,19 +63,10 @@ def retrieve(
     help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
 @options.number("--count", 20, "Number of passages to show, the best ones.")
-@click.option("--no-pictures", is_flag=True, help="Do not decode the video; use the dialogue only.")
-@options.engine
-@options.workers
+@options.watching
+@options.parallel
 @options.json
-def borrow(
-    film: Path,
-    books: Path,
-    subtitles: str | None,
-    count: int,
-    no_pictures: bool,
-    as_json: bool,
-    **settings: Any,
-) -> None:
+def borrow(film: Path, books: Path, count: int, **settings: Any) -> None:
     """Retell a film with passages from other books.
 
     FILM is a video or a subtitle file. No passage is used twice.
@@ -93,26 +78,18 @@ def borrow(
     """
     from folioreel.alignment.aligner import Aligner
     from folioreel.apps import borrow as app
-    from folioreel.ingest.film import load_film
 
     aligner = Aligner.load()  # it says which features of the pictures it needs
+    how = {name: settings.pop(name) for name in ("subtitles", "shots", "pictures")}
     config = app.BorrowConfig(**settings)
     with output.show_progress(_KEPT) as progress:
-        read_film = load_film(
-            film,
-            subtitles=subtitles,
-            shots=not no_pictures,
-            progress=progress,
-            encoder=None if no_pictures else aligner.frame_features(),
-        )
+        read_film = aligner.load_film(film, progress=progress, **how)
         output.show_notes(film, read_film.notes)
         borrowing = app.borrow(read_film, books, config, progress, aligner)
     loans = borrowing.best(count)
-    if as_json:
-        output.show_json([asdict(loan) for loan in loans])
-    else:
-        for loan in loans:
-            _show_loan(loan)
+    output.show_json([asdict(loan) for loan in loans])
+    for loan in loans:
+        _show_loan(loan)
     output.show_failures(borrowing.failures)
 
 
@@ -136,17 +113,14 @@ def borrow(
     is_flag=True,
     help="Shift caption vectors from the style of captions to the style of the books.",
 )
-@options.out("Also write a web page with the images and passages.", metavar="options.FILE.html")
-@options.force
 @options.workers
-@options.json
+@options.results("Also write a web page with the images and passages.", metavar="FILE.html")
 def caption(
     images: tuple[Path, ...],
     books: Path,
     text: str | None,
     out: Path | None,
     force: bool,
-    as_json: bool,
     **settings: Any,
 ) -> None:
     """Find a book passage for each image.
@@ -176,38 +150,32 @@ def caption(
         found = find_passages(images, books, config, progress, captions=captions)
     if out is not None:
         write_gallery(found, out, force=force)
-    if as_json:
-        output.show_json([story.to_dict() for story in found.stories])
-    else:
-        for story in found.stories:
-            _show_story(story)
-        if out is not None:
-            output.show_written(out)
+    output.show_json([story.to_dict() for story in found.stories])
+    for story in found.stories:
+        _show_story(story)
+    if out is not None:
+        output.show_written(out)
     output.show_failures(found.failures)
 
 
 def _show_retrieval(retrieval: Retrieval) -> None:
-    output.show_table(
-        [
-            {
-                "book": candidate.book,
-                "score": round(candidate.score, 1),
-                "p_value": f"{candidate.p_value:.2g}",
-                "in_book": f"{candidate.in_book:.0%}",
-            }
-            for candidate in retrieval.candidates
-        ]
-    )
-    aligned = f"{len(retrieval.candidates)} of {retrieval.books} books were aligned"
-    names = " and ".join(candidate.book for candidate in retrieval.found)
-    if names:
-        output.show_line(f"\nmade from {names} ({aligned})")
-    else:
-        chance = f"{retrieval.candidates[0].p_value:.2g}"
-        output.show_line(
-            "\nthe film's book is probably not in the folder: a wrong book would score as high as "
-            f"the best one here with probability {chance} ({aligned})"
+    rows = [
+        {
+            "book": candidate.book,
+            "score": round(candidate.score, 1),
+            "p_value": f"{candidate.p_value:.2g}",
+            "in_book": f"{candidate.in_book:.0%}",
+        }
+        for candidate in retrieval.candidates
+    ]
+    output.show_table(rows)
+    verdict = "made from " + " and ".join(candidate.book for candidate in retrieval.found)
+    if not retrieval.found:  # the best of the folder is shown all the same, with its chance
+        verdict = (
+            "the film's book is probably not in the folder: a wrong book would score as high as "
+            f"the best one here with probability {rows[0]['p_value']}"
         )
+    output.show_line(f"\n{verdict} ({len(rows)} of {retrieval.books} books were aligned)")
 
 
 def _show_loan(loan: Loan) -> None:

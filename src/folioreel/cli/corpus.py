@@ -55,7 +55,7 @@ def corpus() -> None:
 )
 @options.workers
 @options.json
-def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
+def build(folder: Path, out: Path, **settings: Any) -> None:
     """Build a corpus from a folder of books.
 
     Reads every book in FOLDER, in subfolders and archives, too, and keeps one copy of each long
@@ -75,19 +75,16 @@ def build(folder: Path, out: Path, as_json: bool, **settings: Any) -> None:
         raise InputError(f"is inside {folder}; choose a folder outside it with --out", out)
     with output.show_progress("the books read so far") as progress:
         report = build_corpus(folder, out, config, progress)
-    if as_json:
-        output.show_json(_report_to_dict(report, out))
-    else:
-        _show_report(report, out)
+    output.show_json(_report_to_dict(report, out))
+    _show_report(report, out)
 
 
 @corpus.command()
 @_corpus_argument
 @options.encoder("Sentence encoder.", default="student", show_default=True)
-@options.engine
-@options.workers
+@options.parallel
 @options.json
-def index(folder: Path, as_json: bool, **settings: Any) -> None:
+def index(folder: Path, **settings: Any) -> None:
     """Make a corpus searchable, or update its index.
 
     Adds new books to the index and removes those that are gone. An interrupted run continues where
@@ -103,37 +100,23 @@ def index(folder: Path, as_json: bool, **settings: Any) -> None:
     config = IndexConfig(**settings)
     with output.show_progress("the books indexed so far") as progress:
         report = index_corpus(folder, config, progress)
-    if as_json:
-        output.show_json({"corpus": str(folder), **asdict(report)})
-        return
+    output.show_json({"corpus": str(folder), **asdict(report)})
     figures = {"books": report.books, "sentences": report.sentences}
     output.show_figures({**figures, "books added": report.added, "books removed": report.removed})
-    if report.failures:
-        output.show_line("\nnot indexed:")
-        for path, reason in report.failures:
-            output.show_line(f"  {path}: {reason}")
+    output.show_list("not indexed", [f"{path}: {reason}" for path, reason in report.failures])
 
 
 @corpus.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option(
-    "--corpus",
-    "folder",
-    metavar="CORPUS",
-    type=options.FILE,
-    required=True,
-    help="The corpus to search.",
+    "--corpus", metavar="CORPUS", type=options.FILE, required=True, help="Corpus to search."
 )
 @options.number("--count", 10, "Number of results.")
-@click.option(
-    "--by",
-    type=click.Choice(["both", "meaning", "words"]),
-    default="both",
-    show_default=True,
-    help="Rank by meaning, by matching words, or by both.",
+@options.choice(
+    "--by", ["both", "meaning", "words"], "Rank by meaning, by matching words, or by both."
 )
 @options.json
-def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bool) -> None:
+def search(query: tuple[str, ...], corpus: Path, count: int, by: By) -> None:
     """Search the sentences of a corpus.
 
     QUERY is a sentence, some words or a question.
@@ -145,33 +128,25 @@ def search(query: tuple[str, ...], folder: Path, count: int, by: By, as_json: bo
     """
     from folioreel.corpus.search import SearchStore
 
-    store = SearchStore.open(folder)
+    store = SearchStore.open(corpus)
     if store.waiting:
-        output.show_note(
-            f"books of {folder} not indexed yet: {store.waiting}; run: "
-            f"folioreel corpus index {folder}"
-        )
+        waiting = f"books of {corpus} not indexed yet: {store.waiting}"
+        output.show_note(f"{waiting}; run: folioreel corpus index {corpus}")
     words = " ".join(query)  # so that a query needs no quotes
     found = store.search(words, count, by)
-    missing = store.missing_words(words)
-    if missing:
-        output.show_note(
-            f"not found in any book: {', '.join(missing)}; check spelling and language"
-        )
-    if as_json:
-        output.show_json([answer.to_dict() for answer in found])
-        return
+    if missing := ", ".join(store.missing_words(words)):
+        output.show_note(f"not found in any book: {missing}; check spelling and language")
+    output.show_json([answer.to_dict() for answer in found])
     for answer in found:
-        output.show_line(
-            f"{answer.scores.score:.3f}  {answer.book.title}: {answer.passage.chapter_title}"
-        )
-        output.show_passage(answer.passage.excerpt(_EXCERPT), " " * 7)
+        place = f"{answer.book.title}: {answer.passage.chapter_title}"
+        output.show_line(f"{answer.scores.score:.3f}  {place}")
+        output.show_passage(answer.passage.excerpt(_EXCERPT), " " * 7)  # below the place
 
 
 @corpus.command()
 @_corpus_argument
 @options.json
-def stats(folder: Path, as_json: bool) -> None:
+def stats(folder: Path) -> None:
     """Count books, sentences and words of a corpus.
 
     Prints the rows of the paper's BookCorpus table.
@@ -184,13 +159,10 @@ def stats(folder: Path, as_json: bool) -> None:
     from folioreel.corpus.reader import open_corpus
     from folioreel.corpus.statistics import measure_corpus
 
-    opened = open_corpus(folder)
     with output.show_progress() as progress:
-        statistics = measure_corpus(opened, progress)
-    if as_json:
-        output.show_json(asdict(statistics))
-    else:
-        output.show_figures(statistics.figures())
+        statistics = measure_corpus(open_corpus(folder), progress)
+    output.show_json(asdict(statistics))
+    output.show_figures(statistics.figures())
 
 
 def _show_report(report: CorpusReport, out: Path) -> None:
@@ -205,16 +177,15 @@ def _show_report(report: CorpusReport, out: Path) -> None:
     )
     del left_out[_LEFT_OUT["short"]]  # often thousands, and nobody needs their names
     for name, books in left_out.items():
-        if books:
-            output.show_line(f"\n{name}:")
+        listed = []
         for book in books:
             like = f"like {book.duplicate_of} ({book.reason})"
-            output.show_line(f"  {book.path}: {like if book.duplicate_of else book.reason}")
+            listed.append(f"{book.path}: {like if book.duplicate_of else book.reason}")
+        output.show_list(name, listed)
     for held_out in report.held_out:
         if held_out.problem:
             output.show_note(f"{held_out.path}: could not be excluded: {held_out.problem}")
-    output.show_line()
-    output.show_written(out)
+    output.show_line(f"\nwrote {out}")
 
 
 def _report_to_dict(report: CorpusReport, out: Path) -> dict[str, Any]:

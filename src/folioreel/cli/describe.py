@@ -17,18 +17,7 @@ if TYPE_CHECKING:
     from folioreel.types import Alignment
 
 
-def _parse_time(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    try:
-        return None if text is None else parse_clock(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-def _parse_range(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> tuple[float, float] | None:
-    if text is None:
-        return None
+def _parse_range(text: str) -> tuple[float, float]:
     try:
         # Word processors and chat programs like to turn a hyphen into a dash.
         first, last = re.split("[-–—]", text)
@@ -37,12 +26,19 @@ def _parse_range(
         raise click.BadParameter(f"{text!r} is not a range; write 1:35-2:10") from None
 
 
+def _parse_time(text: str) -> float:
+    try:
+        return parse_clock(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 @click.command()
 @click.argument("alignment", type=options.FILE)
-@click.option("--at", callback=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
+@click.option("--at", type=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
 @click.option("--shot", type=click.IntRange(1), metavar="N", help="A shot, counted from 1.")
 @click.option(
-    "--range", callback=_parse_range, metavar="FROM-TO", help="All moments between two times."
+    "--range", type=_parse_range, metavar="FROM-TO", help="All moments between two times."
 )
 @click.option(
     "--passage",
@@ -54,10 +50,8 @@ def _parse_range(
     type=options.FILE,
     help="Write a contact sheet of the whole film: .html, .pdf or both.",
 )
-@options.out("Folder for the frames of the moments, as JPEG files.")
-@options.force
 @options.moved
-@options.json
+@options.results("Folder for the frames of the moments, as JPEG files.")
 def describe(
     alignment: Path,
     sheet: Path | None,
@@ -65,7 +59,6 @@ def describe(
     force: bool,
     book: Path | None,
     film: Path | None,
-    as_json: bool,
     **places: Any,
 ) -> None:
     """Show the book passage for a moment, or the moments for a passage.
@@ -88,13 +81,13 @@ def describe(
     opened = read_alignment(alignment, book, film)
     if sheet is not None:
         with output.show_progress() as progress:
-            output.show_written(*write_sheet(opened, sheet, progress, force=force))
+            files = write_sheet(opened, sheet, progress, force=force)
+        output.show_json([str(path) for path in files])
+        output.show_written(*files)
         return
     found = _find_moments(opened, *asked.popitem())
     frames = _write_frames(opened, found, out, force=force) if out is not None else {}
-    if as_json:
-        output.show_json([asdict(d) | {"frame": frames.get(d.moment)} for d in found])
-        return
+    output.show_json([asdict(d) | {"frame": frames.get(d.moment)} for d in found])
     if not found:
         output.show_line("that passage is not in the film")
     for description in found:
@@ -123,14 +116,12 @@ def _write_frames(
     frames = {}
     # Checked one by one: only now is it known which moments were asked for.
     for description in found:
-        jpeg = frame_of(alignment, description)
-        if jpeg is None:
-            continue
-        path = out / f"moment-{description.moment:05}.jpg"
-        check_output_file(path, force=force)
-        make_folder(out)
-        write_whole(path, jpeg)
-        frames[description.moment] = str(path)
+        if (jpeg := frame_of(alignment, description)) is not None:
+            path = out / f"moment-{description.moment:05}.jpg"
+            check_output_file(path, force=force)
+            make_folder(out)
+            write_whole(path, jpeg)
+            frames[description.moment] = str(path)
     if found and not frames:
         output.show_note("the film has no pictures here; no frame was written")
     return frames

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from folioreel.evaluate.report import PairResult
 
 # As in evaluate/baselines.py, which is not imported here: `--help` should not wait for NumPy.
-_BASELINES = (
-    "uniform",
-    *("tfidf", "tfidf-monotone", "bm25", "bm25-monotone", "encoder", "encoder-monotone"),
-)
+_BASELINES = "uniform tfidf tfidf-monotone bm25 bm25-monotone encoder encoder-monotone".split()
 
 
 class _DatasetOrCommand(options.CommandGroup):
@@ -67,19 +64,13 @@ class _NamelessContext(click.Context):
     multiple=True,
     help="Also show the mean over these pairs; may be repeated.",
 )
-@options.out("Folder for tables, plots and all the figures.")
-@options.force
-@options.json
-@click.pass_context
+@options.results("Folder for tables, plots and all the figures.")
 def evaluate_pairs(
-    context: click.Context,
-    /,
     dataset: Path,
     compare: str | None,
     groups: tuple[tuple[str, str], ...],
     out: Path | None,
     force: bool,
-    as_json: bool,
     **method: Any,
 ) -> None:
     """Align each judged pair in DATASET (a folder of folders) and score it.
@@ -96,7 +87,7 @@ def evaluate_pairs(
     """
     from folioreel.evaluate import report
 
-    _check_options(context, method["leave_one_out"], method["baseline"])
+    _check_options(method["leave_one_out"], method["baseline"])
     members = {name: pairs.split(",") for name, pairs in groups}
     if members or method["leave_one_out"]:
         _check_pairs(dataset, members)
@@ -106,10 +97,8 @@ def evaluate_pairs(
     rows = report.make_rows(results, members)
     gains = report.compare_results(results, others, members) if others else []
     files = report.write_report(rows, out) if out is not None else []
-    if as_json:
-        compared = {"rows": rows, "compared_with": compare, "gains": gains}
-        output.show_json(compared if gains else rows)
-        return
+    compared = {"rows": rows, "compared_with": compare, "gains": gains}
+    output.show_json(compared if gains else rows)
     _show_report(rows, gains, compare)
     output.show_written(*files)
 
@@ -149,24 +138,22 @@ def _show_report(
     from folioreel.evaluate import report
 
     output.show_table(report.table_rows(rows))
-    for title, table in (
-        ("95 % intervals, by bootstrap over the judged lines:", report.interval_rows(rows)),
-        ("judged silent shots:", report.shot_rows(rows)),
-        (f"gain over {compare}, with 95 % intervals:", report.gain_rows(gains)),
-    ):
-        if table:
-            output.show_line(f"\n{title}")
-            output.show_table(table)
+    intervals = "95 % intervals, by bootstrap over the judged lines:"
+    output.show_below(intervals, report.interval_rows(rows))
+    output.show_below("judged silent shots:", report.shot_rows(rows))
+    output.show_below(f"gain over {compare}, with 95 % intervals:", report.gain_rows(gains))
 
 
-def _check_options(context: click.Context, leave_one_out: bool, baseline: str | None) -> None:
+def _check_options(leave_one_out: bool, baseline: str | None) -> None:
     """Refuse options that would be ignored."""
-    option, unused = "--leave-one-out", {"preset", "encoder", "baseline"}
-    if not leave_one_out:
-        option, unused = f"--baseline {baseline}", {"preset", "encoder"} if baseline else set()
-        unused -= {"encoder"} if str(baseline).startswith("encoder") else set()
-    for name in sorted(unused):
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+    option, unused = f"--baseline {baseline}", ["preset"] if baseline else []
+    if baseline and not baseline.startswith("encoder"):
+        unused = ["encoder", "preset"]
+    if leave_one_out:
+        option, unused = "--leave-one-out", ["baseline", "encoder", "preset"]
+    for name in unused:
+        source = click.get_current_context().get_parameter_source(name)
+        if source is not ParameterSource.DEFAULT:
             raise ConfigError(f"{option} does not use --{name}; leave one of them out")
 
 
@@ -176,9 +163,8 @@ def _check_pairs(dataset: Path, groups: dict[str, list[str]]) -> None:
 
     pairs = [folder.resolve().name for folder in find_pairs(dataset)]
     if len(pairs) < 2:
-        raise InputError(
-            "holds a single pair; --leave-one-out and --group need two or more", dataset
-        )
+        problem = "holds a single pair; --leave-one-out and --group need two or more"
+        raise InputError(problem, dataset)
     for name in (pair for group in groups.values() for pair in group):
         if name not in pairs:
             raise ConfigError(f"--group: there is no pair {name!r}; there are {', '.join(pairs)}")
@@ -215,7 +201,7 @@ def evaluate() -> None:
     help="Sentence encoder, by name or folder; may be repeated (default: all).",
 )
 @options.json
-def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> None:
+def evaluate_sentences(sick: Path, encoders: tuple[str, ...]) -> None:
     """Score sentence encoders on SICK: relatedness of sentence pairs as people judged it.
 
     \b
@@ -227,7 +213,8 @@ def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> 
 
     with output.show_progress() as progress:
         rows = score_encoders(sick, encoders or None, progress)
-    output.show_rows(rows, as_json=as_json)
+    output.show_json(rows)
+    output.show_table(rows)
 
 
 @evaluate.command("visual")
@@ -241,17 +228,9 @@ def evaluate_sentences(sick: Path, encoders: tuple[str, ...], as_json: bool) -> 
     multiple=True,
     help="Embedding, by name or folder; may be repeated to add up scores (default: visual, scene).",
 )
-@click.option(
-    "--captioner",
-    metavar="NAME",
-    default="captioner",
-    show_default=True,
-    help="Captioner, by name or folder.",
-)
+@options.name("--captioner", "captioner", "Captioner, by name or folder.")
 @options.json
-def evaluate_visual(
-    flickr8k: Path, embeddings: tuple[str, ...], captioner: str, as_json: bool
-) -> None:
+def evaluate_visual(flickr8k: Path, embeddings: tuple[str, ...], captioner: str) -> None:
     """Score image-sentence embeddings and a captioner on the test pictures of Flickr8k.
 
     \b
@@ -265,9 +244,7 @@ def evaluate_visual(
         found = visual.evaluate_visual(
             flickr8k, embeddings or visual.EMBEDDINGS, captioner, progress
         )
-    if as_json:
-        output.show_json(found)
-        return
+    output.show_json(found)
     for title, rows in visual.tables(found, captioner).items():
         output.show_line(title)
         output.show_table(rows)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from folioreel.cli import output
+
 if TYPE_CHECKING:
     from click.decorators import FC
 
@@ -31,6 +33,11 @@ def out(help_text: str, **settings: Any) -> Callable[[FC], FC]:
     return click.option("--out", type=FILE, help=help_text, **{"metavar": "FOLDER", **settings})
 
 
+def results(help_text: str, **settings: Any) -> Callable[[FC], FC]:
+    """`--out`, `--force` and `--json`: results as files, and on stdout."""
+    return join(out(help_text, **settings), force, json)
+
+
 def books(help_text: str) -> Callable[[FC], FC]:
     """`--books`: where many books are read from."""
     return click.option("--books", type=FILE, required=True, metavar="FOLDER", help=help_text)
@@ -43,6 +50,11 @@ def number(
     return click.option(
         name, type=kind, default=default, show_default=True, metavar="N", help=help_text
     )
+
+
+def name(option: str, default: str, help_text: str, metavar: str = "NAME") -> Callable[[FC], FC]:
+    """An option that takes the name of something, and shows its default."""
+    return click.option(option, default=default, show_default=True, metavar=metavar, help=help_text)
 
 
 def choice(name: str, values: list[str], help_text: str) -> Callable[[FC], FC]:
@@ -58,38 +70,40 @@ def encoder(help_text: str, **settings: Any) -> Callable[[FC], FC]:
 
 def _switch_off(name: str, help_text: str) -> Callable[[FC], FC]:
     """`--no-NAME`, for what is done unless the user declines: the value is True without it."""
-    return click.option(
-        f"--no-{name}",
-        name,
-        is_flag=True,
-        callback=lambda context, option, given: not given,
-        help=help_text,
-    )
+    # Not `flag_value=False`: versions of click disagree on what the default means then.
+    return click.option(f"--no-{name}", name, is_flag=True, callback=_negate, help=help_text)
 
 
-# `as_json`, because a parameter `json` would hide the module of that name.
-json = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-force = click.option("--force", is_flag=True, help="Overwrite existing results.")
-preset = click.option(
-    "--preset",
-    metavar="NAME|FOLDER",
-    default="default",
-    show_default=True,
-    help="Alignment method: default, paper, or the folder of a trained preset.",
+def _negate(context: click.Context, option: click.Parameter, given: bool) -> bool:
+    return not given
+
+
+json = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    expose_value=False,  # output.py asks for it, so that no command has to
+    callback=output.choose_json,
+    help="Print the results as JSON.",
 )
-preset_encoder = encoder("Sentence encoder to use instead of the preset's own, such as minilm.")
+force = click.option("--force", is_flag=True, help="Overwrite existing results.")
 subtitles = click.option(
     "--subtitles",
     metavar="FILE|TRACK|LANGUAGE",
     help="Subtitles to use: a file, or a track of the video by number or language, or none.",
 )
 no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
+watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))
 # The names of the parameters are those of `folioreel.align`, which is called with them.
 method = join(
-    preset,
-    preset_encoder,
-    no_shots,
-    _switch_off("pictures", "Find the shots, but ignore what they show."),
+    name(
+        "--preset",
+        "default",
+        "Alignment method: default, paper, or the folder of a trained preset.",
+        "NAME|FOLDER",
+    ),
+    encoder("Sentence encoder to use instead of the preset's own, such as minilm."),
+    watching,
 )
 # Skimming a book takes moments and aligning it takes seconds or more: a longer list finds books
 # whose words and names are unlike the film's, and costs time in proportion.
@@ -102,6 +116,7 @@ engine = choice(
     ["local", "ray"],
     "Run on this machine, or on a Ray cluster (needs folioreel[ray]).",
 )
+parallel = join(engine, workers)
 minutes = click.option(
     "--minutes", type=float, metavar="M", help="Stop after M minutes; run again to continue."
 )

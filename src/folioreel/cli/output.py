@@ -1,4 +1,8 @@
-"""What commands print: results on stdout; errors, notes and progress bars on stderr."""
+"""What commands print: results on stdout; errors, notes and progress bars on stderr.
+
+A command shows its result twice, with `show_json` and with the other functions. Without --json the
+first prints nothing, and with it the others print nothing.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +48,8 @@ class StoppedError(FolioReelError):
 def show_progress(kept: str | None = None) -> Iterator[ProgressCallback]:
     """Progress bars on stderr, one per stage; none if stderr is not a terminal.
 
-    Args:
-        kept: For work that the same command continues after Ctrl-C: what is not lost, as the user
-            would call it, such as "the books read so far".
+    `kept` is for work that the same command continues after Ctrl-C: what the user does not lose,
+    such as "the books read so far".
     """
     bar: Any = None
 
@@ -94,13 +97,24 @@ def show_failures(failures: Iterable[Failure]) -> None:
     # Shown after the results, where they are not scrolled out of sight.
     listed = [f"  {failure.path}: {failure.problem}" for failure in failures]
     if listed:
-        files = "file" if len(listed) == 1 else "files"
-        show_note("\n".join([f"skipped {len(listed)} {files}:", *listed]))
+        heading = f"skipped {len(listed)} file{'s' * (len(listed) != 1)}:"
+        show_note("\n".join([heading, *listed]))
+
+
+def choose_json(context: click.Context, option: click.Parameter, chosen: bool) -> None:
+    """Remember whether --json was given for as long as the command runs."""
+    context.meta[__name__] = chosen
+
+
+def _is_json() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(__name__, False)
 
 
 def show_line(text: str = "") -> None:
     """A line of results."""
-    click.echo(_printable(text))
+    if not _is_json():
+        click.echo(_printable(text))
 
 
 def show_written(*paths: Path) -> None:
@@ -110,23 +124,30 @@ def show_written(*paths: Path) -> None:
 
 
 def show_json(value: Any) -> None:
-    """A result as JSON."""
-    # Passages of books stay readable: no \u escapes, and one field per line.
-    show_line(json.dumps(value, ensure_ascii=False, indent=1))
+    """The whole result as JSON."""
+    if _is_json():
+        # Passages of books stay readable: no \u escapes, and one field per line.
+        click.echo(_printable(json.dumps(value, ensure_ascii=False, indent=1)))
 
 
-def show_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Rows with the same keys, as a table or as JSON."""
-    if as_json:
-        show_json(rows)
-    else:
+def show_list(title: str, lines: list[str]) -> None:
+    """Lines under a title, if there are any."""
+    for line in (f"\n{title}:", *(f"  {line}" for line in lines)) if lines else ():
+        show_line(line)
+
+
+def show_below(title: str, rows: list[dict[str, Any]]) -> None:
+    """A table under a title, if it has any rows."""
+    if rows:
+        show_line(f"\n{title}")
         show_table(rows)
 
 
-def show_table(rows: list[dict[str, Any]]) -> None:
+def show_table(rows: list[dict[str, Any]], without: str = "") -> None:
     """Rows with the same keys as aligned columns, numbers to the right."""
     if not rows:
         return
+    rows = [{name: value for name, value in row.items() if name != without} for row in rows]
     cells = [[_cell(value) for value in row.values()] for row in rows]
     head = [name.replace("_", " ") for name in rows[0]]
     widths = [max(len(row[k]) for row in [head, *cells]) for k in range(len(head))]
@@ -140,13 +161,15 @@ def show_table(rows: list[dict[str, Any]]) -> None:
         show_line("  ".join(padded).rstrip())
 
 
-def show_figures(figures: Mapping[str, Any]) -> None:
-    """One figure per line: its name, and the number to the right."""
+def show_figures(figures: Mapping[str, Any], out: Path | None = None) -> None:
+    """One figure per line, its name and then the number; `out` is where the result was written."""
     cells = {name: _cell(value) for name, value in figures.items()}
     names = max(map(len, cells), default=0)
     numbers = max(map(len, cells.values()), default=0)
     for name, cell in cells.items():
         show_line(f"{name:<{names}}  {cell:>{numbers}}")
+    if out is not None:
+        show_line(f"\nwrote {out}")
 
 
 def show_passage(text: str | None, margin: str = "  ") -> None:

@@ -49,12 +49,8 @@ _encoder_options = options.join(
 _clip_options = options.join(
     click.argument("data", type=options.FILE),
     _run_options,
-    click.option(
-        "--frame-features",
-        metavar="NAME",
-        default="efficientnet-lite0",
-        show_default=True,
-        help="Network that computes the features of pictures.",
+    options.name(
+        "--frame-features", "efficientnet-lite0", "Network that computes the features of pictures."
     ),
 )
 
@@ -63,7 +59,7 @@ _clip_options = options.join(
 @click.argument("dataset", type=options.FILE)
 @_preset_options
 @options.number("--iterations", 25, "Iterations of the optimiser at most.", click.IntRange(min=1))
-def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
+def positions(dataset: Path, out: Path, iterations: int) -> None:
     """Fit the default preset's position model to all judged pairs in DATASET.
 
     Fits what each measure is worth, how films move through their books, and how sure a link is.
@@ -79,17 +75,13 @@ def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
 
     with output.show_progress() as progress:
         report = train_positions(dataset, out, FitConfig(iterations=iterations), progress)
-    if as_json:
-        output.show_json({"preset": str(out), **report})
-        return
+    output.show_json({"preset": str(out), **report})
     weights, steps = report["config"]["weights"], report["config"]["steps"]
     output.show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})
-    output.show_line()
-    output.show_table([{"measure": name, "weight": weight} for name, weight in weights.items()])
-    output.show_line()
+    output.show_below("weights of the measures:", _rows("measure", "weight", weights))
     # The other fields of the steps, such as the pull of the timeline, are not probabilities.
-    rows = [{"step": name, "probability": steps[name]} for name in STEPS if name in steps]
-    output.show_table(rows)
+    shares = {name: steps[name] for name in STEPS if name in steps}
+    output.show_below("steps between moments:", _rows("step", "probability", shares))
     output.show_line(f"\nwrote {out}")
 
 
@@ -102,7 +94,7 @@ def positions(dataset: Path, out: Path, iterations: int, as_json: bool) -> None:
     metavar="PAIR",
     help="A judged pair with a video, for a second context CNN that uses pictures.",
 )
-def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None:
+def context(pair: Path, out: Path, pictures: Path | None) -> None:
     """Train the paper's context CNN and chain on one judged PAIR.
 
     Writes a preset like `paper`. Use it with --preset FOLDER.
@@ -121,11 +113,8 @@ def context(pair: Path, out: Path, pictures: Path | None, as_json: bool) -> None
 
     with output.show_progress() as progress:
         chain = asdict(train_paper(pair, out, progress, pictures).chain)
-    if as_json:
-        output.show_json({"preset": str(out), "chain": chain})
-        return
-    output.show_figures({name: chain[name] for name in ("unary", "pace", "stay", "sigma")})
-    output.show_line(f"\nwrote {out}")
+    output.show_json({"preset": str(out), "chain": chain})
+    output.show_figures({name: chain[name] for name in ("unary", "pace", "stay", "sigma")}, out)
 
 
 # The chain is fitted to scores of the CNN, so that one command trains both; either name finds it.
@@ -143,7 +132,7 @@ train.add_command(_chain, "chain")
 @click.option("--bidirectional", is_flag=True, help="Read sentences in both directions.")
 @options.number("--batch", 512, "Batch size, in sentences.")
 @options.number("--steps", 100_000, "Number of training steps.")
-def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
+def sentences(corpus: Path, out: Path, **settings: Any) -> None:
     """Train skip-thought sentence vectors on CORPUS.
 
     CORPUS is made by `folioreel corpus build`. Writes encoder/ into FOLDER, for --encoder. Run the
@@ -165,7 +154,7 @@ def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
         "perplexity, sentence before": last.get("perplexity_before"),
         "perplexity, sentence after": last.get("perplexity_after"),
     }
-    _show_run(report, "step", figures, out, as_json=as_json)
+    _show_run(report, "step", figures, out)
 
 
 @train.command()
@@ -175,7 +164,7 @@ def sentences(corpus: Path, out: Path, as_json: bool, **settings: Any) -> None:
 @click.option("--paper", is_flag=True, help="Use the paper's settings: LSTM, all negatives, SGD.")
 @options.number("--epochs", 60, "Number of epochs.")
 @options.number("--batch", 512, "Batch size, in clips.")
-def visual(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
+def visual(data: Path, out: Path, **settings: Any) -> None:
     """Train an embedding of clips and sentences on DATA.
 
     DATA is the folder of Flickr8k, or a table (clip, tab, sentence) in the folder of its videos.
@@ -191,14 +180,14 @@ def visual(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
         from folioreel.train.clips import TrainVisualConfig, train_visual
 
         report = train_visual(data, out, TrainVisualConfig(**settings), progress)
-    _show_run(report, "epoch", report["best"], out, as_json=as_json)
+    _show_run(report, "epoch", report["best"], out)
 
 
 @train.command()
 @_clip_options
 @options.number("--epochs", 25, "Number of epochs.")
 @options.number("--batch", 128, "Batch size, in sentences.")
-def caption(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
+def caption(data: Path, out: Path, **settings: Any) -> None:
     """Train a captioner, which writes a sentence for a picture, on DATA.
 
     DATA is the folder of Flickr8k, or a table (clip, tab, sentence) in the folder of its videos.
@@ -213,7 +202,7 @@ def caption(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
         from folioreel.train.clips import TrainCaptionConfig, train_caption
 
         report = train_caption(data, out, TrainCaptionConfig(**settings), progress)
-    _show_run(report, "epoch", report["best"], out, as_json=as_json)
+    _show_run(report, "epoch", report["best"], out)
 
 
 @train.command()
@@ -221,7 +210,7 @@ def caption(data: Path, out: Path, as_json: bool, **settings: Any) -> None:
 @click.argument("vectors", type=options.FILE)
 @_encoder_options
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Add at most N words.")
-def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_json: bool) -> None:
+def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None) -> None:
     """Add the words of VECTORS, a word2vec or GloVe file, to ENCODER.
 
     ENCODER is a name such as skip-thought, or a folder. A linear map brings the new words into its
@@ -247,19 +236,16 @@ def vocabulary(encoder: str, vectors: Path, out: Path, limit: int | None, as_jso
         "words": len(expansion.model.vocabulary),
         "held_out_cosine": round(expansion.cosine, 4),
     }
-    if as_json:
-        output.show_json({"encoder": str(out), **figures})
-        return
+    output.show_json({"encoder": str(out), **figures})
     names = ("words that both know", "words added", "words in all", "held-out cosine")
-    output.show_figures(dict(zip(names, figures.values(), strict=True)))
-    output.show_line(f"\nwrote {out}")
+    output.show_figures(dict(zip(names, figures.values(), strict=True)), out)
 
 
 @train.command()
 @click.argument("first")
 @click.argument("others", metavar="SECOND...", nargs=-1, required=True)
 @_encoder_options
-def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> None:
+def combine(first: str, others: tuple[str, ...], out: Path) -> None:
     """Combine encoders with the same vocabulary by concatenating their vectors.
 
     Each is a name or a folder. A uni- and a bidirectional skip-thought encoder together are the
@@ -277,11 +263,13 @@ def combine(first: str, others: tuple[str, ...], out: Path, as_json: bool) -> No
     model = combine_encoders([open_word_encoder(name) for name in (first, *others)], out.name)
     model.save(out)
     units = {part.name: part.units for part in model.parts}
-    if as_json:
-        output.show_json({"encoder": str(out), "words": len(model.vocabulary), "parts": units})
-        return
-    output.show_table([{"part": name, "units": size} for name, size in units.items()])
+    output.show_json({"encoder": str(out), "words": len(model.vocabulary), "parts": units})
+    output.show_table(_rows("part", "units", units))
     output.show_line(f"\nwrote {out}")
+
+
+def _rows(key: str, value: str, table: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{key: name, value: number} for name, number in table.items()]
 
 
 @contextmanager
@@ -292,20 +280,15 @@ def _training() -> Iterator[ProgressCallback]:
     check_pytorch()
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        kept = "the data read so far and the last checkpoint"
-        with output.show_progress(kept) as progress:
+        with output.show_progress("the data read so far and the last checkpoint") as progress:
             yield progress
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def _show_run(
-    report: dict[str, Any], unit: str, figures: dict[str, Any], out: Path, *, as_json: bool
-) -> None:
+def _show_run(report: dict[str, Any], unit: str, figures: dict[str, Any], out: Path) -> None:
     """The results of a run that is counted in a unit, `epoch` or `step`."""
-    if as_json:
-        output.show_json(report)
-        return
+    output.show_json(report)
     done, total = report[unit], report["training"][f"{unit}s"]
     rounded = {
         name.replace("_", " "): round(value, 2) if isinstance(value, float) else value

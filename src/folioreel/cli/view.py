@@ -24,12 +24,7 @@ from folioreel.cli import options, output
 )
 @options.moved
 def view(
-    alignment: Path,
-    port: int,
-    no_open: bool,
-    judgements: Path | None,
-    book: Path | None,
-    film: Path | None,
+    alignment: Path, port: int, no_open: bool, judgements: Path | None, **moved: Path | None
 ) -> None:
     """Watch the film beside the book, and correct links.
 
@@ -53,7 +48,7 @@ def view(
 
     # Judgements are kept beside the file, so its name is needed even if the folder was given.
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
-    session = Session(read_alignment(path, book, film), judgements_folder(path))
+    session = Session(read_alignment(path, **moved), judgements_folder(path))
     with PageServer(session, port) as server:
         session.prepare(output.show_error)
         if judgements is not None:

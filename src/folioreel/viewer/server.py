@@ -35,6 +35,8 @@ _OWN_PORTS = range(49152, 65536)  # the dynamic ports of RFC 6335
 _ERROR_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>folioreel</title><h1>folioreel</h1><p>{}.</p></html>
 """
+# No film has more shots than eight digits can count: longer numbers are not worth parsing.
+_THUMBNAIL = re.compile(r"/thumbnails/([0-9]{1,8})\.jpg")
 _CHUNK = 1 << 18  # bytes of video per write
 _RANGE = re.compile(r"bytes=[ \t]*(\d*)-(\d*)[ \t]*", re.IGNORECASE)
 _VIDEO_TYPES = {
@@ -66,11 +68,7 @@ class PageServer(ThreadingHTTPServer):
     allow_reuse_address = os.name != "nt"  # on Windows two servers would share the port
 
     def __init__(self, session: Session, port: int = 0) -> None:
-        """Bind to a loopback port: by default the alignment's own, else a free one.
-
-        Raises:
-            InputError: The port is taken or not permitted.
-        """
+        """Bind to a loopback port: by default the alignment's own, else a free one."""
         self.session = session
         self.token = secrets.token_urlsafe(24)
         ports = (port,) if port else (own_port(session.judgements.folder), 0)
@@ -80,10 +78,8 @@ class PageServer(ThreadingHTTPServer):
             except OSError as error:
                 if choice != ports[-1]:
                     continue
-                raise InputError(
-                    f"port {choice} cannot be used ({error.strerror}); give another with --port, "
-                    "or none"
-                ) from error
+                problem = f"port {choice} cannot be used ({error.strerror})"
+                raise InputError(f"{problem}; give another with --port, or none") from error
             break
         # Browsers omit the default port from the Host header.
         end = "" if self.server_port == 80 else f":{self.server_port}"
@@ -121,10 +117,9 @@ class _Pictures:
         self.jpeg = lru_cache(maxsize=4096)(self._make)
 
     def addresses(self) -> list[str | None]:
-        """One address per shot."""
-        if self._film.video is None:
-            return []
-        return [f"thumbnails/{shot.index}.jpg" for shot in self._film.shots]
+        """One address per shot of a video."""
+        shots = () if self._film.video is None else self._film.shots
+        return [f"thumbnails/{shot.index}.jpg" for shot in shots]
 
     def _make(self, shot: int) -> bytes | None:
         if self._film.video is None or shot >= len(self._film.shots):
@@ -134,6 +129,14 @@ class _Pictures:
                 self._stills = Stills(self._film.video, WIDTH_PX)
             picture = self._stills.picture(self._film.shots[shot])
         return None if picture is None else encode_jpeg(picture)
+
+
+class _RefusedError(Exception):
+    """A request that is answered with an error."""
+
+    def __init__(self, code: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -148,17 +151,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The page, the film, or a thumbnail."""
-        where = self._admit()
-        if where is None:
-            return
-        if where == "":
-            self._send_page()
-        elif where == "video":
-            self._send_video()
-        elif where.startswith("thumbnails/") and where.endswith(".jpg"):
-            self._send_thumbnail(where[len("thumbnails/") : -len(".jpg")])
-        else:
-            self._send_error(HTTPStatus.NOT_FOUND, "there is nothing here")
+        try:
+            where = self._admit()
+            if where == "":  # the page's own addresses are relative to the slash
+                self.close_connection = True
+                self._send(HTTPStatus.FOUND, b"", {"Location": f"/{self.server.token}/"})
+            elif where == "/":
+                self._send_page()
+            elif where == "/video":
+                self._send_video()
+            elif found := _THUMBNAIL.fullmatch(where):
+                self._send_thumbnail(int(found.group(1)))
+            else:
+                raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
+        except _RefusedError as error:
+            self._send_error(error.code, str(error))
 
     def do_HEAD(self) -> None:
         """The same without the body."""
@@ -166,109 +173,88 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """A judgement, or an undo."""
-        where = self._admit()
-        if where is None:
-            return
-        body = self._read_post()
-        if body is None:
-            return
         session = self.server.session
         try:
-            if where == "judge":
+            where, body = self._admit(), self._read_post()
+            if where == "/judge":
                 answer = session.judge(body.get("revision"), body.get("judgement"))
-            elif where == "undo":
+            elif where == "/undo":
                 answer = session.undo(body.get("revision"))
             else:
-                self._send_error(HTTPStatus.NOT_FOUND, "there is nothing here")
-                return
+                raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here")
+            self._send_json(HTTPStatus.OK, answer)
+        except _RefusedError as error:
+            self._send_error(error.code, str(error))
         except StaleError:
             self._send_json(HTTPStatus.CONFLICT, session.state())
         except ValueError as error:
             self._send_error(HTTPStatus.BAD_REQUEST, str(error))
         except FolioReelError as error:
             self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
-        else:
-            self._send_json(HTTPStatus.OK, answer)
 
-    def _admit(self) -> str | None:
-        """The path below the token; None if the request was refused, and answered."""
+    def _admit(self) -> str:
+        """The path below the token; raises an error for a request that we do not answer."""
+        # Against DNS rebinding: a foreign page may resolve its own name to our address.
         if self.headers.get("Host", "") not in self.server.names:
-            self._send_error(HTTPStatus.FORBIDDEN, "use the address that folioreel printed")
-            return None
+            raise _RefusedError(HTTPStatus.FORBIDDEN, "use the address that folioreel printed")
         path = self.path.partition("?")[0]
         start = f"/{self.server.token}"
         given = path[: len(start)].encode("utf-8", errors="replace")
         rest = path[len(start) :]
+        # In constant time, so that the token cannot be guessed letter by letter.
         if not hmac.compare_digest(given, start.encode("ascii")) or rest[:1] not in ("", "/"):
-            self._send_error(HTTPStatus.NOT_FOUND, "open the address that folioreel printed")
-            return None
-        if not rest:  # the page's own addresses are relative to the slash
-            self.close_connection = True
-            self._send(HTTPStatus.FOUND, b"", {"Location": start + "/"})
-            return None
-        return rest[1:]
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "open the address that folioreel printed")
+        return rest
 
-    def _read_post(self) -> dict[str, Any] | None:
-        """The JSON body of a POST from the page; None if it was refused, and answered."""
-        origins = [f"http://{name}" for name in self.server.names]
-        if self.headers.get("Origin") not in origins:
-            self._send_error(HTTPStatus.FORBIDDEN, "only the page itself may judge")
-            return None
+    def _read_post(self) -> dict[str, Any]:
+        """The JSON body of a POST; raises an error if it does not come from the page."""
+        # Browsers set the origin themselves, so other pages cannot pretend to be ours.
+        if self.headers.get("Origin") not in [f"http://{name}" for name in self.server.names]:
+            raise _RefusedError(HTTPStatus.FORBIDDEN, "only the page itself may judge")
         if self.headers.get_content_type() != "application/json":
-            self._send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a judgement must be sent as JSON")
-            return None
+            code = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+            raise _RefusedError(code, "a judgement must be sent as JSON")
         length = self.headers.get("Content-Length", "")
+        # `isdigit` alone would accept digits of other scripts, which `int` reads, too.
         if not length.isascii() or not length.isdigit():
-            self._send_error(HTTPStatus.LENGTH_REQUIRED, "the Content-Length header is missing")
-            return None
+            code = HTTPStatus.LENGTH_REQUIRED
+            raise _RefusedError(code, "the Content-Length header is missing")
         if int(length) > _LARGEST_POST:
-            self._send_error(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too large for a judgement"
-            )
-            return None
+            code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            raise _RefusedError(code, "the request is too large for a judgement")
         try:
             body = json.loads(self.rfile.read(int(length)))
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            self._send_error(HTTPStatus.BAD_REQUEST, "a judgement must be a JSON object")
-            return None
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, "a judgement must be a JSON object")
         return body
 
     def _send_page(self) -> None:
         """Send the page, or one line about what went wrong."""
+        session = self.server.session
+        video = None if session.alignment.film.video is None else "video"
+        addresses = {"video": video, "judge": "judge", "undo": "undo"}
         try:
-            text, policy = self._make_page()
+            text, policy = render_page(session.payload(self.server.pictures.addresses(), addresses))
         except Exception as error:  # a reader can do nothing with a traceback
             message = f"the page cannot be made ({type(error).__name__}: {error}); align again"
-            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, message)
-            return
+            raise _RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, message) from error
         headers = {
             "Content-Type": "text/html; charset=utf-8",
+            # Browsers ignore this one in the page's own meta element.
             "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
         }
         self._send(HTTPStatus.OK, text.encode("utf-8"), headers)
 
-    def _make_page(self) -> tuple[str, str]:
-        """The page's text and its policy."""
-        video = self.server.session.alignment.film.video
-        addresses = {
-            "video": "video" if video is not None else None,
-            "judge": "judge",
-            "undo": "undo",
-        }
-        payload = self.server.session.payload(self.server.pictures.addresses(), addresses)
-        return render_page(payload)
-
-    def _send_thumbnail(self, name: str) -> None:
-        is_number = name.isascii() and name.isdigit() and len(name) < 9
+    def _send_thumbnail(self, shot: int) -> None:
         try:
-            jpeg = self.server.pictures.jpeg(int(name)) if is_number else None
+            jpeg = self.server.pictures.jpeg(shot)
         except InputError:
             jpeg = None
         if jpeg is None:
-            self._send_error(HTTPStatus.NOT_FOUND, "there is no such picture")
-            return
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such picture")
+        # The token changes with every start, so a day is never too long.
         headers = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=86400"}
         self._send(HTTPStatus.OK, jpeg, headers)
 
@@ -280,7 +266,8 @@ class _Handler(BaseHTTPRequestHandler):
             with video.open("rb") as file:
                 self._send_file(video, file)
         except FileNotFoundError:
-            self._send_error(HTTPStatus.NOT_FOUND, "the film has been moved or deleted")
+            message = "the film has been moved or deleted"
+            raise _RefusedError(HTTPStatus.NOT_FOUND, message) from None
 
     def _send_file(self, path: Path, file: Any) -> None:
         status = path.stat()
@@ -299,11 +286,11 @@ class _Handler(BaseHTTPRequestHandler):
             headers["Content-Range"] = f"bytes */{status.st_size}"
             self._send(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, b"", headers)
             return
-        code = HTTPStatus.OK
-        if part is not None:
-            code = HTTPStatus.PARTIAL_CONTENT
+        code = HTTPStatus.OK if part is None else HTTPStatus.PARTIAL_CONTENT
+        if part is None:
+            part = range(status.st_size)
+        else:
             headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{status.st_size}"
-        part = part if part is not None else range(status.st_size)
         self._send_head(code, len(part), headers)
         if self.command == "HEAD":
             return
@@ -316,6 +303,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the file has shrunk: fewer bytes than announced
 
     def _send_json(self, code: HTTPStatus, value: dict[str, Any]) -> None:
+        # A broken book may contain half of a surrogate pair, which UTF-8 cannot encode.
         data = json.dumps(value, ensure_ascii=False).encode("utf-8", errors="replace")
         self._send(code, data, {"Content-Type": "application/json"})
 
