@@ -5,7 +5,7 @@ import io
 
 from PIL import Image
 
-from folioreel.export.page_payload import make_payload
+from folioreel.export.page_html import make_payload
 from folioreel.types import (
     Alignment,
     Book,

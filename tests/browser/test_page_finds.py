@@ -3,7 +3,7 @@
 import pytest
 from made_payloads import make_book, make_film, small_payload
 
-from folioreel.export.page_payload import make_payload
+from folioreel.export.page_html import make_payload
 from folioreel.types import Alignment, Link
 
 

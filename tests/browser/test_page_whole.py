@@ -10,8 +10,7 @@ from statistics import median
 import pytest
 from made_payloads import large_payload, make_book, make_film, small_payload
 
-from folioreel.export.page_html import render_page
-from folioreel.export.page_payload import make_payload
+from folioreel.export.page_html import make_payload, render_page
 from folioreel.types import Alignment, Link
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"

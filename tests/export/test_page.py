@@ -13,9 +13,13 @@ from drawn_films import draw_film, scene, shots_of
 from PIL import Image
 
 from folioreel.errors import InputError
-from folioreel.export.page_html import escape_json, render_page, write_page
-from folioreel.export.page_payload import make_payload
-from folioreel.export.thumbnails import inline_thumbnails
+from folioreel.export.page_html import (
+    escape_json,
+    inline_thumbnails,
+    make_payload,
+    render_page,
+    write_page,
+)
 from folioreel.ingest.picture import Stills
 from folioreel.types import Alignment, Film, Link, Shot
 
@@ -114,7 +118,7 @@ def test_each_shot_has_its_own_picture(tmp_path):
 
 
 def test_a_film_of_many_shots_stays_small(tmp_path, monkeypatch):
-    monkeypatch.setattr("folioreel.export.thumbnails._MOST", 4)
+    monkeypatch.setattr("folioreel.export.page_html._MOST", 4)
     lengths = [5] * 10
     film = film_of(draw_film(tmp_path / "film.mp4", shots_of(lengths)), lengths)
     assert [address is not None for address in inline_thumbnails(film)] == [
@@ -124,11 +128,11 @@ def test_a_film_of_many_shots_stays_small(tmp_path, monkeypatch):
     large = max(len(address) for address in inline_thumbnails(film) if address)
     # Room for four fifths of that size in each of the four: coarser pictures are taken.
     budget = large * 3 // 4 * 4 // 5 * 10 // 3
-    monkeypatch.setattr("folioreel.export.thumbnails._BUDGET_BYTES", budget)
+    monkeypatch.setattr("folioreel.export.page_html._BUDGET_BYTES", budget)
     small = [address for address in inline_thumbnails(film) if address]
     assert len(small) == 4
     assert max(map(len, small)) < large
-    monkeypatch.setattr("folioreel.export.thumbnails._BUDGET_BYTES", 100)
+    monkeypatch.setattr("folioreel.export.page_html._BUDGET_BYTES", 100)
     assert inline_thumbnails(film) == []
 
 

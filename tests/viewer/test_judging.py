@@ -15,7 +15,7 @@ from folioreel.errors import InputError
 from folioreel.evaluate.dataset import find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.report import evaluate_system, make_rows, make_system
 from folioreel.export.alignment_json import read_alignment, read_document
-from folioreel.export.page_payload import page_link
+from folioreel.export.page_html import page_link
 from folioreel.ingest.book import load_book
 from folioreel.train.judged import judged_moments
 from folioreel.viewer.judgements import judgements_folder

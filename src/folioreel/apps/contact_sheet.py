@@ -19,7 +19,7 @@ from PIL import Image
 
 from folioreel.apps.describe import MomentDescription, best_of_shots
 from folioreel.errors import InputError
-from folioreel.export.thumbnails import encode_jpeg
+from folioreel.export.page_html import encode_jpeg
 from folioreel.files import check_output_file, make_folder, write_text
 from folioreel.ingest.picture import Stills, read_picture
 from folioreel.progress import ProgressCallback, ignore_progress, track

@@ -10,17 +10,30 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import io
 import json
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from folioreel.errors import FolioReelError
-from folioreel.export.page_payload import make_payload
-from folioreel.export.thumbnails import inline_thumbnails
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from folioreel.errors import FolioReelError, InputError
 from folioreel.files import write_text
-from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.types import Alignment
+from folioreel.ingest.picture import Stills
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.types import Alignment, Book, Film, Link
+
+PAYLOAD_VERSION = 1  # of the data: the counterpart is frontend/src/payload.ts
+WIDTH_PX = 160
+_MOST = 1200
+"""The most pictures in a page; of a film with more shots every second (third …) gets one."""
+_BUDGET_BYTES = 5_500_000
+"""Their total size: a page of some 7 MB, as base64 adds a third, can still be sent to a friend."""
+_QUALITIES = (60, 40, 20)
 
 _TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -105,3 +118,119 @@ def _front_end(name: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return "sha256-" + base64.b64encode(digest).decode("ascii")
+
+
+def make_payload(
+    alignment: Alignment,
+    thumbnails: Sequence[str | None] = (),
+    judgements: Sequence[dict[str, Any]] = (),
+    revision: int = 0,
+    server: dict[str, str | None] | None = None,
+) -> dict[str, Any]:
+    """The page's data as plain values.
+
+    Args:
+        alignment: What is shown.
+        thumbnails: One URL per shot, or nothing.
+        judgements: The reader's judgements so far, in the page's form.
+        revision: How often the judgements have changed.
+        server: Where the page asks for the film and posts judgements; None for the one-file page.
+    """
+    return {
+        "version": PAYLOAD_VERSION,
+        "id": _identity(alignment),
+        "book": _book(alignment.book),
+        "film": _film(alignment.film),
+        "moments": [
+            {
+                "start_s": round(moment.start_s, 3),
+                "end_s": round(moment.end_s, 3),
+                "text": moment.text,
+                "shot": moment.shot,
+            }
+            for moment in alignment.film.moments
+        ],
+        "links": [page_link(link) for link in alignment.links],
+        "thumbnails": list(thumbnails),
+        "judgements": list(judgements),
+        "revision": revision,
+        "server": server,
+    }
+
+
+def _identity(alignment: Alignment) -> str:
+    """The key under which a browser stores settings; judgements do not change it."""
+    book, film = alignment.book, alignment.film
+    parts = [
+        (book.title, book.sha256, len(book.sentences)),
+        (film.title, film.sha256, len(film.moments)),
+        alignment.signature,
+    ]
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()[:16]
+
+
+def page_link(link: Link) -> dict[str, Any]:
+    """A link in the page's form."""
+    return {"sentence": link.sentence, "score": round(link.score, 4), "in_book": link.in_book}
+
+
+def _book(book: Book) -> dict[str, Any]:
+    return {
+        "title": book.title,
+        "sentences": [sentence.text for sentence in book.sentences],
+        "paragraphs": [paragraph.sentences.start for paragraph in book.paragraphs],
+        "chapters": [
+            {"title": chapter.title, "paragraph": chapter.paragraphs.start}
+            for chapter in book.chapters
+        ],
+    }
+
+
+def _film(film: Film) -> dict[str, Any]:
+    return {
+        "title": film.title,
+        "duration_s": round(film.duration_s, 3),
+        "file_name": film.video.name if film.video is not None else None,
+        "shots": [[round(shot.start_s, 3), round(shot.end_s, 3)] for shot in film.shots],
+    }
+
+
+def encode_jpeg(picture: NDArray[np.uint8], most_bytes: int | None = None) -> bytes | None:
+    """A picture as JPEG, at lower quality if it would be too large; None if that is not enough."""
+    for quality in _QUALITIES:
+        stream = io.BytesIO()
+        Image.fromarray(picture).save(stream, format="JPEG", quality=quality, optimize=True)
+        if most_bytes is None or stream.tell() <= most_bytes:
+            return stream.getvalue()
+    return None
+
+
+def inline_thumbnails(film: Film, progress: ProgressCallback = ignore_progress) -> list[str | None]:
+    """One `data:` URL per shot, or None; empty if no shot has a picture."""
+    if film.video is None or not film.shots:
+        return []
+    every = -(-len(film.shots) // _MOST)
+    # All pictures get the same share of the budget.
+    share = _BUDGET_BYTES * every // len(film.shots)
+    found: list[str | None] = [None] * len(film.shots)
+    for shot, picture in _pictures(film, film.video, every, progress):
+        if (jpeg := encode_jpeg(picture, share)) is not None:
+            found[shot] = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
+    return found if any(found) else []
+
+
+def _pictures(
+    film: Film, video: Path, every: int, progress: ProgressCallback
+) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """Shots, each with a picture; shots that cannot be decoded are skipped."""
+    try:
+        stills = Stills(video, WIDTH_PX)
+    except InputError:
+        return  # the page works without pictures
+    with stills:
+        for shot in film.shots[::every]:
+            progress(Progress(stage="picturing", done=shot.index, total=len(film.shots)))
+            picture = stills.picture(shot)
+            if picture is not None:
+                yield shot.index, picture

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from folioreel.errors import FolioReelError, InputError
-from folioreel.export.page_html import render_page
-from folioreel.export.thumbnails import WIDTH_PX, encode_jpeg
+from folioreel.export.page_html import WIDTH_PX, encode_jpeg, render_page
 from folioreel.ingest.picture import Stills
 from folioreel.viewer.session import Session, StaleError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
-from folioreel.export.page_payload import make_payload, page_link
+from folioreel.export.page_html import make_payload, page_link
 from folioreel.ingest.film import watch_film
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
