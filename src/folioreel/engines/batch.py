@@ -48,8 +48,7 @@ class Outcome(Generic[Item, Result]):
 
     item: Item
     result: Result | None = None
-    failure: FolioReelError | None = None
-    """Why there is no result; None if there is one."""
+    failure: FolioReelError | None = None  # why there is no result; None if there is one
 
     def get(self) -> Result:
         """The result; raises the failure if there is none."""
