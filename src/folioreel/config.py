@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from folioreel.errors import ConfigError
 
+BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu5")
 MEASURES = (
-    *("prior", "tfidf", "bleu1", "bleu2", "bleu3", "bleu4", "bleu5"),
+    *("prior", "tfidf", *BLEU),
     *("rare", "covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"),
     *("sentence", "semantic", "semantic_z", "semantic_long"),
     *("visual", "scene"),
@@ -104,15 +105,9 @@ class AlignConfig:
     """The measures, their weights, the models behind them, and how the chain smooths the scores."""
 
     weights: dict[str, float] = field(
-        default_factory=lambda: {
-            "prior": 0.1,
-            "tfidf": 1.0,
-            "bleu1": 0.1,
-            "bleu2": 0.1,
-            "bleu3": 0.1,
-            "bleu4": 0.1,
-            "bleu5": 0.1,
-        }
+        default_factory=lambda: (
+            {"prior": 0.1, "tfidf": 1.0} | {f"bleu{n}": 0.1 for n in range(1, 6)}
+        )
     )
     """Measure → its weight in the sum that scores a cell."""
     bias: float = 0.0

@@ -17,9 +17,6 @@ def replacing(path: Path) -> Iterator[Path]:
     """A temporary file beside `path` to write to; it replaces `path` if the block succeeds.
 
     A crash or a full disk therefore never leaves a half-written `path`.
-
-    Raises:
-        InputError: The disk is full, or the folder is not writable.
     """
     # A fixed name, not a random one, so that the next run cleans up after a killed one.
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
@@ -64,12 +61,7 @@ def file_sha256(path: Path) -> str:
 def check_output_file(path: Path, *, force: bool | None = None) -> None:
     """Stop before any work is done if a file or folder would be overwritten.
 
-    Args:
-        path: What is about to be written.
-        force: The user's --force; None for commands that never overwrite.
-
-    Raises:
-        InputError: It exists, and `force` is not set.
+    `force` is the user's --force; None for commands that never overwrite.
     """
     # A dangling link does not "exist", but writing would still replace it.
     if not force and (path.exists() or path.is_symlink()):
@@ -82,14 +74,8 @@ def check_output_folder(
 ) -> None:
     """Stop before any work is done if files in an output folder would be overwritten.
 
-    Args:
-        folder: Where results are about to be written; it need not exist yet.
-        names: The files to be written, so that other files in the folder do not matter; None if
-            any file at all should stop the user.
-        force: The user's --force.
-
-    Raises:
-        InputError: `folder` is a file, or it holds such files and `force` is not set.
+    `names` are the files to be written: other files in the folder do not matter. Without names
+    any file at all is in the way.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; choose a folder with --out", folder)

@@ -32,11 +32,7 @@ def track(
 ) -> Iterator[Item]:
     """Loop over items and report each one as done when the loop asks for the next.
 
-    Args:
-        items: What to work through; all of them count the same.
-        stage: What the loop does.
-        progress: Who is told.
-        total: How many items there are, if they are not a collection.
+    `total` is needed if the items are not a collection; all of them count the same.
     """
     if total is None:
         assert isinstance(items, Sized)

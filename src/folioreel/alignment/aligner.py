@@ -215,13 +215,9 @@ class Aligner:
         scores: NDArray[np.float32],
         judged: Mapping[int, int] | None = None,
     ) -> tuple[tuple[Link, ...], float]:
-        """The best links for the scores of all cells, and their energy.
+        """The best links for what `score` returned, and their energy.
 
-        Args:
-            film: The film.
-            book: The book.
-            scores: What `score` returned; not modified.
-            judged: Moment → the sentence that a reader chose, or `ABSENT`; these links are fixed.
+        `judged` maps moments to the sentences that a reader chose, or to `ABSENT`: these are fixed.
         """
         judged, config = judged or {}, self.config
         if config.steps is not None:

@@ -21,17 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.alignment import positions
 from folioreel.alignment.decode import Values, follow_back, path_values
 from folioreel.alignment.marginals import chain_messages, join_messages
-from folioreel.alignment.positions import (
-    Fixed,
-    first_message,
-    go_ahead,
-    go_back,
-    send_back,
-    step_weights,
-    weigh_cells,
-)
 from folioreel.config import StepsConfig
 from folioreel.models.chain import Chain, judge_chain
 
@@ -111,21 +103,21 @@ class PositionBlocks:
         scores: NDArray[np.float32],
         times: NDArray[np.float32],
         steps: StepsConfig,
-        fixed: Mapping[int, Fixed] | None = None,
+        fixed: Mapping[int, positions.Fixed] | None = None,
     ) -> None:
         """Solve the whole film; arguments as `follow_book` takes them."""
         self._scores, self._times, self._steps = scores, times, steps
-        self._weights = step_weights(steps)
+        self._weights = positions.step_weights(steps)
         self._fixed = dict(fixed or {})
         moments, sentences = scores.shape
         count = -(-moments // _ROWS)
         # NaN is unlike any message, so the first sweeps run through all blocks.
         self._ahead = np.full((count, 2, sentences), np.nan, np.float32)
         self._back = self._ahead.copy()
-        self._ahead[0], self._back[-1] = first_message(sentences), 1.0
+        self._ahead[0], self._back[-1] = positions.first_message(sentences), 1.0
         self._update(range(count))
 
-    def fix(self, moment: int, known: Fixed | None) -> list[SolvedRows]:
+    def fix(self, moment: int, known: positions.Fixed | None) -> list[SolvedRows]:
         """Change what is known of a moment (None: nothing any more); the rows that follow."""
         if known is None:
             self._fixed.pop(moment, None)
@@ -141,27 +133,28 @@ class PositionBlocks:
     def _weigh(self, block: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         rows = slice(block * _ROWS, (block + 1) * _ROWS)
         fixed = {m - rows.start: known for m, known in self._fixed.items() if m // _ROWS == block}
-        odds, absent, _ = weigh_cells(self._scores[rows], self._times[rows], self._steps, fixed)
+        cells = self._scores[rows], self._times[rows]
+        odds, absent, _ = positions.weigh_cells(*cells, self._steps, fixed)
         return odds, absent  # (rows, J) each
 
     def _send_ahead(self, block: int) -> _Message:
         odds, absent = self._weigh(block)
         message: _Message = self._ahead[block].copy()
         forward = np.empty((len(odds), *message.shape), np.float32)
-        go_ahead(odds, absent, self._weights, message, forward)
+        positions.go_ahead(odds, absent, self._weights, message, forward)
         return message
 
     def _send_back(self, block: int) -> _Message:
         odds, absent = self._weigh(block)
         message: _Message = self._back[block].copy()
-        send_back(odds, absent, self._weights, message)
+        positions.send_back(odds, absent, self._weights, message)
         return message
 
     def _solve(self, block: int) -> SolvedRows:
         odds, absent = self._weigh(block)
         forward = np.empty((len(odds), *self._ahead[block].shape), np.float32)
-        go_ahead(odds, absent, self._weights, self._ahead[block].copy(), forward)
-        go_back(odds, absent, self._weights, forward, self._back[block].copy())
+        positions.go_ahead(odds, absent, self._weights, self._ahead[block].copy(), forward)
+        positions.go_back(odds, absent, self._weights, forward, self._back[block].copy())
         return SolvedRows(first=block * _ROWS, rendered=odds, position=absent)
 
 

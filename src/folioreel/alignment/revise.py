@@ -46,12 +46,7 @@ class Reviser:
             self._chain = ChainBlocks(chain, self._judged)
 
     def judge(self, moment: int, sentence: int | None) -> tuple[Link, ...]:
-        """Record a judgement and return the links that were solved again.
-
-        Args:
-            moment: The moment.
-            sentence: The sentence it renders, `ABSENT`, or None to withdraw a judgement.
-        """
+        """Record a judgement (None withdraws one); the links that were solved again."""
         if sentence is None:
             self._judged.pop(moment, None)
         else:

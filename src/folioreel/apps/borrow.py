@@ -85,10 +85,6 @@ def borrow(
         config: Which books lend passages.
         progress: Called as each stage advances.
         aligner: Compares moments and sentences (default: the preset `default`).
-
-    Raises:
-        InputError: The folder is missing, or holds no readable book.
-        AlignmentError: The film has neither dialogue nor pictures, or no book can be compared.
     """
     config = config or BorrowConfig()
     # Settings instead of an aligner: they are small and can be sent to other machines.

@@ -99,9 +99,6 @@ def write_sheet(
         out: A file name that ends in .html or .pdf; without such an ending both are written.
         progress: Called as frames are decoded.
         force: Whether existing files are replaced.
-
-    Raises:
-        InputError: No moment is in the book, or the files exist or cannot be written.
     """
     from folioreel.apps.sheet_pdf import write_sheet_pdf  # ReportLab is slow to import
 

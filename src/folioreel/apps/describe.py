@@ -108,9 +108,6 @@ def find_passage(book: Book, wanted: str) -> range:
         book: The book.
         wanted: `120`, a line of a plain-text book; `3:14`, the fourteenth paragraph of the third
             chapter, both counted from 1; or words, for which the most similar sentence is taken.
-
-    Raises:
-        InputError: There is no such place, or no sentence has any of the words.
     """
     wanted = wanted.strip()
     if wanted.isdecimal():

@@ -122,9 +122,6 @@ def locked(corpus: Path) -> Iterator[None]:
     """Keep other processes from writing to a corpus; its folder must exist.
 
     The system releases the lock when the process ends, however it ends.
-
-    Raises:
-        InputError: Another process is writing to it, or the folder is not writable.
     """
     try:
         (corpus / LOCK).touch()

@@ -111,11 +111,7 @@ class SearchStore:
 
     @classmethod
     def open(cls, folder: Path | str) -> SearchStore:
-        """Open the store that `index_corpus` added to a corpus.
-
-        Raises:
-            InputError: There is none, it has another version, or it is damaged.
-        """
+        """Open the store that `index_corpus` added to a corpus."""
         corpus = open_corpus(folder)
         record = store.read_record(corpus.folder)
         encoder = load_encoder(record.encoder)

@@ -57,11 +57,7 @@ _BATCH_SIZE = 256  # sentences that the untrained GRU reads at once
 def baseline_links(
     name: str, film: Film, book: Book, encoder: SentenceEncoder | None = None
 ) -> tuple[Link, ...]:
-    """A link for every moment of the film.
-
-    Raises:
-        ValueError: There is no such baseline, or it needs an encoder.
-    """
+    """A link for every moment of the film."""
     if name == "uniform":
         return _links(uniform_sentences(film, book), np.ones(len(film.moments)))
     rows = _similarity(name.removesuffix(MONOTONE), film, book, encoder)

@@ -164,11 +164,7 @@ def judge_encoder(
 
 
 def load_sick(folder: Path) -> Sick:
-    """Read the three files of the dataset.
-
-    Raises:
-        InputError: A file is missing, or a line is not a pair with a score from 1 to 5.
-    """
+    """Read the three files of the dataset."""
     return Sick(**{part: _load_pairs(folder / name) for part, name in FILES.items()})
 
 

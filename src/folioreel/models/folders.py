@@ -110,9 +110,6 @@ class ModelFormat:
         """Write a model folder under a temporary name and rename it: all of it, or nothing.
 
         With `replace`, a model of the same kind is replaced, and never anything else.
-
-        Raises:
-            ModelFolderError: The path is taken, or cannot be written.
         """
         if folder.is_symlink() or (folder.exists() and not self.is_in(folder)):
             raise ModelFolderError(

@@ -77,9 +77,6 @@ def expand_vocabulary(
 
     The file is read twice, and only the vectors of the words that both know are held in memory.
     With a `limit`, the first words are added, which in most files are the most frequent.
-
-    Raises:
-        InputError: The file cannot be read, or shares too few words with the model.
     """
     source = vectors if isinstance(vectors, Path) else None
     entries = open_word_vectors(vectors) if isinstance(vectors, Path) else vectors

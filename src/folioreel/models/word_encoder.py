@@ -215,11 +215,7 @@ def read_encoder(
 
 
 def combine_encoders(models: Sequence[WordEncoder], name: str) -> WordEncoder:
-    """One encoder that concatenates the vectors of several, as combine-skip does uni- and bi-skip.
-
-    Raises:
-        ConfigError: They do not read sentences alike, or two have a part of the same name.
-    """
+    """Concatenate the vectors of several encoders, as combine-skip does with uni- and bi-skip."""
     if len(models) < 2:
         raise ValueError("it takes two encoders or more to combine")
     first = models[0]

@@ -40,12 +40,7 @@ class Session:
     """An alignment that is being read; safe to call from several threads."""
 
     def __init__(self, alignment: Alignment, folder: Path) -> None:
-        """Restore earlier judgements.
-
-        Args:
-            alignment: What `read_alignment` gives.
-            folder: Where the judgements are kept.
-        """
+        """Restore the judgements in a folder."""
         self.alignment = alignment
         self.judgements = Judgements(alignment, folder)
         self._links = list(alignment.links)

@@ -51,11 +51,7 @@ def _seconds(value: str | None, units: _Units) -> float | None:
 
 
 def parse_ttml(text: str) -> list[Cue]:
-    """The cues of a TTML document.
-
-    Raises:
-        InputError: The document is broken, or shows pictures of text instead of text.
-    """
+    """The cues of a TTML document."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=True)
     root = etree.fromstring(_DECLARATION.sub("", text).encode("utf-8"), parser)
     body = None

@@ -26,11 +26,7 @@ Predict = Callable[[NDArray[np.uint8]], NDArray[Any]]
 
 
 def make_detector(name: str) -> AdaptiveCuts | TransNetCuts:
-    """Create a detector: it is shown small frames in order, and returns when new shots begin.
-
-    Raises:
-        ConfigError: There is no detector of that name, or its package is not installed.
-    """
+    """Create a detector: it is shown small frames in order, and returns when new shots begin."""
     if name == "adaptive":
         return AdaptiveCuts()
     if name == "transnetv2":

@@ -52,12 +52,7 @@ def scan_video(
     encoder: FrameEncoder | None = None,
     progress: ProgressCallback | None = None,
 ) -> VideoScan:
-    """Find the shots of a video and, with an encoder, their feature vectors.
-
-    Raises:
-        InputError: None of the frames can be decoded.
-        ConfigError: The detector is not installed.
-    """
+    """Find the shots of a video and, with an encoder, their feature vectors."""
     cuts = make_detector(detector)
     shrink = _shrinker(cuts.width_px, cuts.height_px, cuts.pixel_format)
     clock = _FrameClock(origin_s=video.origin_s, rate=video.frame_rate or 25.0)

@@ -75,9 +75,6 @@ def choose_track(
 
     Returns:
         The track, and a note for the user that says what was chosen.
-
-    Raises:
-        InputError: There is no such track, or it holds pictures of text.
     """
     found = _matching(tracks, wanted)
     if not found:
@@ -98,11 +95,7 @@ def choose_track(
 def read_track(
     video: OpenVideo, track: Track, progress: ProgressCallback | None = None
 ) -> Dialogue:
-    """Read a text track into spoken sentences.
-
-    Raises:
-        InputError: The track has no cues.
-    """
+    """Read a text track into spoken sentences."""
     cues: list[Cue] = []
     dialogue_lines: list[str] = []
     notes: list[str] = []
