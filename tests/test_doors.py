@@ -124,7 +124,11 @@ def test_view_solves_it_again(pair, alignment, tmp_path):
 def test_an_encoder_is_a_name_a_folder_or_an_object(pair, alignment):
     student = load_encoder("student")
     folder = builtin_folder("student")
-    for encoder, recorded in (("student", "student"), (folder, str(folder)), (student, "student")):
+    for encoder, recorded in (
+        ("student", "student"),
+        (folder, str(folder)),
+        (student, "student (an object)"),
+    ):
         found = folioreel.align(pair / "book.txt", alignment.film, encoder=encoder)
         assert found.links == alignment.links
         assert found.signature["options"]["encoder"] == recorded
@@ -137,4 +141,30 @@ def test_any_object_that_encodes_will_do(pair, alignment):
 
     found = folioreel.align(pair / "book.txt", alignment.film, encoder=Lengths())
     assert found.links != alignment.links
-    assert found.signature["options"]["encoder"] == "Lengths"
+    assert found.signature["options"]["encoder"] == "Lengths (an object)"
+
+
+def test_vectors_that_are_not_finite_are_refused(pair, alignment):
+    class Broken:
+        def encode(self, texts):
+            return np.full((len(texts), 2), np.nan)
+
+    with pytest.raises(folioreel.ConfigError, match="not finite"):
+        folioreel.align(pair / "book.txt", alignment.film, encoder=Broken())
+
+
+def test_a_film_where_the_book_should_be_is_told(pair, alignment):
+    with pytest.raises(TypeError, match="the book comes first"):
+        folioreel.align(alignment.film, alignment.book)
+
+
+def test_notes_are_shown_before_an_alignment_fails(pair, tmp_path):
+    book = "CONTENTS\n\nChapter 1 .... 1\n\nCHAPTER 1\n\n" + "\n\n".join(SENTENCES)
+    (tmp_path / "book.txt").write_text(book, encoding="utf-8")
+    srt = "1\n00:00:01,000 --> 00:00:02,000\n" + "Однажды весною, в час заката.\n"
+    (tmp_path / "film.srt").write_text(srt, encoding="utf-8")
+    result = CliRunner().invoke(main, ["align", *map(str, sorted(tmp_path.iterdir()))])
+    assert result.exit_code == 1
+    note, error = result.stderr.splitlines()
+    assert note.startswith("book.txt: skipped as front or back matter")
+    assert "script" in error

@@ -43,7 +43,7 @@ def test_a_file_is_overwritten_only_with_force(tmp_path):
     path = tmp_path / "page.html"
     check_output_file(path, force=False)
     path.touch()
-    with pytest.raises(InputError, match=r"already exists; .* add --force"):
+    with pytest.raises(InputError, match=r"already exists; .* --force"):
         check_output_file(path, force=False)
     check_output_file(path, force=True)
 
@@ -58,7 +58,7 @@ def test_a_folder_may_hold_other_files(tmp_path):
     check_output_folder(tmp_path / "new", ["a.json"])
     (tmp_path / "film.mkv").touch()
     check_output_folder(tmp_path, ["a.json"])
-    with pytest.raises(InputError, match=r"already holds film\.mkv; .* add --force"):
+    with pytest.raises(InputError, match=r"already holds film\.mkv; .* --force"):
         check_output_folder(tmp_path)
     check_output_folder(tmp_path, force=True)
     with pytest.raises(InputError, match="is a file"):

@@ -81,6 +81,10 @@ def test_moments_of_a_sentence(book, film):
     assert [moment.index for moment in alignment.moments_of(4)] == [1, 3]
     assert alignment.moments_of(book.sentences[4]) == alignment.moments_of(4)
     assert alignment.moments_of(5) == ()
+    assert alignment.moments_of(range(3, 6)) == alignment.moments_of(4)
+    for wrong in (-1, 12, range(10, 13)):
+        with pytest.raises(IndexError, match="the book has no sentence"):
+            alignment.moments_of(wrong)
 
 
 def test_a_data_frame_has_the_columns_of_the_csv(book, film, tmp_path):

@@ -14,9 +14,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from folioreel.alignment.aligner import Aligner, align
-    from folioreel.errors import FolioReelError
+    from folioreel.errors import AlignmentError, ConfigError, FolioReelError, InputError
     from folioreel.ingest.book import load_book
     from folioreel.ingest.film import load_film
+    from folioreel.progress import Progress
     from folioreel.types import Alignment, Book, Film, Link, Moment, Sentence
 
 _HOMES = {
@@ -30,17 +31,25 @@ _HOMES = {
     "Link": "folioreel.types",
     "Moment": "folioreel.types",
     "Sentence": "folioreel.types",
+    "Progress": "folioreel.progress",
     "FolioReelError": "folioreel.errors",
+    "AlignmentError": "folioreel.errors",
+    "ConfigError": "folioreel.errors",
+    "InputError": "folioreel.errors",
 }
 
 __all__ = [
     "Aligner",
     "Alignment",
+    "AlignmentError",
     "Book",
+    "ConfigError",
     "Film",
     "FolioReelError",
+    "InputError",
     "Link",
     "Moment",
+    "Progress",
     "Sentence",
     "__version__",
     "align",

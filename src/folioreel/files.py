@@ -78,7 +78,7 @@ def check_output_folder(
     any file at all is in the way.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError("is a file; choose a folder with --out", folder)
+        raise InputError("is a file; choose a folder", folder)
     if force or not folder.exists():
         return
     there = sorted(path.name for path in folder.iterdir())
@@ -88,7 +88,7 @@ def check_output_folder(
         # Three names tell the user which folder this is; a hundred would bury the advice.
         named = ", ".join(there[:3]) + (" and more" if len(there) > 3 else "")
         raise InputError(
-            f"already holds {named}; choose another folder with --out, or add --force to "
-            "overwrite them",
+            f"already holds {named}; choose another folder, or overwrite them with --force "
+            "(in Python: overwrite=True)",
             folder,
         )

@@ -246,6 +246,8 @@ class Alignment:
     ) -> Alignment:
         """Read back what `save` or `folioreel align --out` wrote; no video is decoded.
 
+        Scores have the four digits of `alignment.json`.
+
         Args:
             folder: The folder of results, or its `alignment.json`.
             book: Where the book's file is now, if it was moved.
@@ -279,13 +281,20 @@ class Alignment:
             if moment.start_s <= time_s < moment.end_s
         )
 
-    def moments_of(self, sentence: int | Sentence) -> tuple[Moment, ...]:
-        """The moments of the film that render a sentence of the book, in time order."""
+    def moments_of(self, sentence: int | range | Sentence) -> tuple[Moment, ...]:
+        """The moments of the film that render a sentence, or a range of them, in time order.
+
+        Raises:
+            IndexError: The book has no such sentence.
+        """
         index = sentence.index if isinstance(sentence, Sentence) else sentence
+        wanted = index if isinstance(index, range) else range(index, index + 1)
+        if wanted and not 0 <= min(wanted) <= max(wanted) < len(self.book.sentences):
+            raise IndexError(f"the book has no sentence {sentence}: {self.book!r}")
         return tuple(
             self.film.moments[link.moment]
             for link in self.links
-            if link.in_book and link.sentence == index
+            if link.in_book and link.sentence in wanted
         )
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -154,7 +154,7 @@ def test_a_folder_for_the_report_is_checked_before_any_work(calls, pairs, tmp_pa
         assert result.exit_code == 1
         assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr)
         assert says in result.stderr
-        assert "--out" in result.stderr
+        assert "choose a" in result.stderr
     assert calls == []
     for out, more in (("empty", ()), ("new", ()), ("full", ("--force",))):
         result = run("evaluate", pairs, "--out", tmp_path / out, *more)

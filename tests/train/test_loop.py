@@ -97,6 +97,19 @@ def test_a_run_stops_between_epochs_and_ends_as_one_that_never_stopped(tmp_path)
     assert Line().fit(checkpoint=path)["steps"] == 0
 
 
+def test_ctrl_c_during_validation_saves_nothing(tmp_path, monkeypatch):
+    training, path = Line(), tmp_path / "run.pt"
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "validate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(checkpoint=path)
+    assert training.step > 0
+    assert not path.exists()
+
+
 @pytest.mark.parametrize(("stopped_at", "kept"), [(6, 6), (7, None)])
 def test_ctrl_c_saves_between_epochs_only(tmp_path, monkeypatch, stopped_at, kept):
     training, path = Line(), tmp_path / "run.pt"

@@ -1,1 +1,1 @@
-"""Scores → chain → links."""
+"""Files → scores → positions or chain → links."""

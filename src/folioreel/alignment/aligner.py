@@ -72,9 +72,12 @@ def align(
         ConfigError: There is no such preset or encoder, or the preset has no use for the encoder.
         AlignmentError: The two have nothing that could be compared.
     """
+    if isinstance(book, Film) or isinstance(film, Book):
+        raise TypeError("the book comes first, then the film: align(book, film)")
     aligner = Aligner.load(preset, encoder)
     if not isinstance(book, Book):
         book = load_book(book)
+    _log_notes(book)
     film = aligner.load_film(
         film,
         subtitles=subtitles,
@@ -83,6 +86,7 @@ def align(
         detector=detector,
         progress=progress,
     )
+    _log_notes(film)
     alignment = aligner.align(film, book, progress)
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
@@ -130,7 +134,9 @@ class Aligner:
             return cls(config, name)
         # A wrong name is refused here, before the film is read, which may take minutes.
         loaded = load_encoder(encoder)
-        named = str(encoder) if isinstance(encoder, str | Path) else loaded.name
+        # An object cannot be loaded again by its name, which may be that of a shipped encoder.
+        is_object = not isinstance(encoder, str | Path)
+        named = f"{loaded.name} (an object)" if is_object else str(encoder)
         if any(measure.startswith("semantic") for measure in config.measures):
             changed = replace(config, semantic_encoder=named)
         elif "sentence" in config.measures:
@@ -186,9 +192,9 @@ class Aligner:
         """
         aligner = self.for_film(film)
         scores = aligner.score(film, book, progress)
-        progress(Progress(stage="chaining", done=0, total=1))
+        progress(Progress(stage="finding the best links", done=0, total=1))
         found, energy = aligner.link(film, book, scores)
-        progress(Progress(stage="chaining", done=1, total=1))
+        progress(Progress(stage="finding the best links", done=1, total=1))
         signature = aligner.signature(energy, pictures=film.features is not None)
         return Alignment(book=book, film=film, links=found, signature=signature)
 
@@ -258,11 +264,17 @@ class Aligner:
         }
 
 
+def _log_notes(source: Book | Film) -> None:
+    """Report what the readers chose, before anything can go wrong in the alignment."""
+    for note in source.notes:
+        _log.info("%s: %s", source.path.name if source.path else source.title, note)
+
+
 @cache  # said once, not for every pair of a dataset
 def _warn_of_encoder(preset: str, encoder: str) -> None:
     _log.warning(
-        f"the preset {preset} was trained with another encoder than {encoder}: its probabilities "
-        "may be too high"
+        f"the preset {preset} was not trained with the encoder {encoder}, so its probabilities may "
+        "be too high"
     )
 
 

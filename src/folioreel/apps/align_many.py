@@ -47,7 +47,7 @@ class ManyConfig:
     shots: bool = True  # whether to look for shots in videos
     pictures: bool = True  # whether to look at what the shots show
     engine: EngineName = "local"
-    workers: int | None = None  # number of pairs aligned in parallel; one per core if it is None
+    workers: int | None = 1  # number of pairs aligned in parallel; see `run_many`
     force: bool = False  # whether to overwrite results of other files or options
 
 

@@ -65,7 +65,7 @@ class CaptionConfig:
     count: int = 1  # the number of passages per picture, at most `nearest`
     style_shift: bool = False
     """Whether caption vectors are shifted from the style of captions to the style of the books."""
-    workers: int | None = None  # number of books that are read in parallel (default: one per core)
+    workers: int | None = 1  # number of books that are read in parallel; see `run_many`
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= self.nearest:

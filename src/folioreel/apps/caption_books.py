@@ -76,11 +76,6 @@ def open_books(
             was indexed with, or `student`).
         progress: Called as files are read.
         workers: Number of books that are read in parallel (default: one per core).
-
-    Raises:
-        InputError: The folder is missing, holds no readable book, or is a corpus that was not
-            indexed.
-        ConfigError: There is no such encoder, or the corpus was indexed with another.
     """
     folder = Path(folder)
     if (folder / MANIFEST).is_file():

@@ -75,7 +75,7 @@ class ShortlistConfig:
     """The number of books, the most similar by words and names. Aligning a book takes seconds,
     skimming it a small part of that, so only the likeliest are aligned."""
     engine: EngineName = "local"
-    workers: int | None = None  # number of parallel processes (default: one per core)
+    workers: int | None = 1  # number of parallel processes; see `run_many`
 
     def __post_init__(self) -> None:
         if self.shortlist < 1:

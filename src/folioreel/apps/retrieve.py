@@ -102,10 +102,6 @@ def retrieve(
         books: A folder of books and archives, or a library that is already open.
         config: How many books are aligned, and where.
         progress: Called as each stage advances.
-
-    Raises:
-        InputError: The folder is missing, or holds no readable book.
-        AlignmentError: The film has no dialogue, or no book can be aligned with it.
     """
     config = config or RetrieveConfig()
     if not film.subtitles:

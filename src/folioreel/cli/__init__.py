@@ -28,7 +28,7 @@ class _Main(options.CommandGroup):
     """Turns our errors into one line on stderr and exit code 1; click exits with 2 on misuse."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        logging.getLogger("folioreel").handlers = [output.Notices(logging.WARNING)]
+        output.show_log(logging.WARNING)
         try:
             return super().invoke(ctx)
         except FolioReelError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,10 +46,9 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
 
     if out is not None:  # before the work, which takes minutes for a video
         check_folder(out, force=force)
+    output.show_log(logging.INFO)
     with output.show_progress() as progress:
         alignment = align_files(book, film, progress=progress, **settings)
-        output.show_notes(book, alignment.book.notes)
-        output.show_notes(film, alignment.film.notes)
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)
@@ -99,6 +99,7 @@ def demo(out: Path, force: bool) -> None:
     from folioreel.export.results import check_folder
 
     check_folder(out, force=force)
+    output.show_log(logging.INFO)
     with output.show_progress() as progress:
         result = run_demo(out, progress)
     output.show_json(result.to_dict())

@@ -37,7 +37,15 @@ class Notices(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the message of a record."""
-        show_error(record.getMessage())
+        show = show_note if record.levelno < logging.WARNING else show_error
+        show(record.getMessage())
+
+
+def show_log(level: int) -> None:
+    """Show what the library logs at a level or above: its warnings, or its notes on files too."""
+    logger = logging.getLogger("folioreel")
+    logger.handlers = [Notices()]
+    logger.setLevel(level)
 
 
 class StoppedError(FolioReelError):

@@ -38,8 +38,7 @@ class IndexConfig:
 
     encoder: str = "student"  # the sentence encoder, as `load_encoder` takes it
     engine: EngineName = "local"
-    workers: int | None = None
-    """Number of books that are encoded in parallel (default: one per core)."""
+    workers: int | None = 1  # number of books that are encoded in parallel; see `run_many`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -211,12 +211,7 @@ _FIELD_TYPES = {"int": int, "str": str, "str | None": str | None, "Status": str}
 
 
 def parse_record(kind: type[_Record], row: Mapping[str, Any]) -> _Record:
-    """A record, its field types checked: the file may have been edited by hand.
-
-    Raises:
-        TypeError: A field is missing, unknown, or has the wrong type.
-        ValueError: The status is unknown.
-    """
+    """A record, its field types checked: the file may have been edited by hand."""
     record = kind(**row)
     for field in fields(record):  # type: ignore[arg-type]  # only dataclasses are passed
         value = getattr(record, field.name)

@@ -88,12 +88,7 @@ def has_text(out: Path, book_id: str) -> bool:
 
 
 def read_for_corpus(task: ReadTask) -> None:
-    """Read a book and store its text and its reading; "unreadable" is a reading, too.
-
-    Raises:
-        InputError: The corpus cannot be written.
-        WorkError: The reader failed for reasons that have nothing to do with the book.
-    """
+    """Read a book and store its text and its reading; "unreadable" is a reading, too."""
     # All books have the same file name while they are read: otherwise a title that comes from the
     # name would depend on which of several copies was found first.
     path = scratch_path(task.out) / task.file.id / f"{_UNTITLED}{task.file.suffix}"

@@ -28,7 +28,7 @@ class CorpusConfig:
     than for duplicates: a test book leaking into training data costs more than a lost book."""
     exclude: tuple[Path, ...] = ()
     """Folders of books that must stay out, such as those of an evaluation."""
-    workers: int | None = None  # number of processes that read books (default: one per core)
+    workers: int | None = 1  # number of processes that read books; see `run_many`
 
     def __post_init__(self) -> None:
         if self.min_words < 0:

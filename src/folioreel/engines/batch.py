@@ -72,8 +72,9 @@ def run_many(
         engine: `local` for processes on this machine; `ray` for the cluster named by the
             environment variable RAY_ADDRESS, or for a temporary one on this machine. While Ray
             runs, stdout is redirected to stderr.
-        workers: Number of parallel tasks (default: one per core). With `local`, 1 runs everything
-            in the current process.
+        workers: Number of parallel tasks; None for one per core, or for the whole cluster. With
+            `local`, 1 runs everything in the current process. More start new processes, which
+            import the calling script: it must be guarded by `if __name__ == "__main__":`.
 
     Raises:
         ConfigError: Unknown engine, missing package, or `workers` below 1.

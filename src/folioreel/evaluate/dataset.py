@@ -82,11 +82,7 @@ class Pair:
 
 
 def load_pair(folder: Path) -> Pair:
-    """Read one judged pair.
-
-    Raises:
-        InputError: A file is missing or a row cannot be read; with its path and line.
-    """
+    """Read one judged pair."""
     annotations, book = _first_of(folder, ANNOTATIONS), folder / "book.txt"
     by_time = annotations is not None and not (folder / "gold.tsv").exists()
     spoken = () if by_time else judged_tables.read_spoken(folder / "film_sentences.tsv")
@@ -119,7 +115,8 @@ def load_pair_film(
 ) -> Film:
     """The film of a judged pair; if it has a video, `encoder` watches its shots."""
     if pair.film_name == FILM_JSON:
-        return recall_features(read_film_json(pair.film), encoder)
+        film = recall_features(read_film_json(pair.film), encoder)
+        return film if shots else replace(film, shots=(), features=None)
     return load_film(
         pair.film, subtitles=pair.subtitles, shots=shots, progress=progress, encoder=encoder
     )
@@ -168,11 +165,7 @@ def read_film_json(path: Path) -> Film:
 
 
 def find_pairs(folder: Path) -> list[Path]:
-    """The judged pairs in a folder: the folder itself, or its sub-folders by name.
-
-    Raises:
-        InputError: There are none, or one has no judgements: a mean over the others would hide it.
-    """
+    """The judged pairs in a folder: the folder itself, or its sub-folders by name."""
     if not folder.is_dir():
         raise InputError("is not a folder; give a folder of judged pairs", folder)
     if _is_pair(folder):

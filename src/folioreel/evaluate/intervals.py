@@ -53,11 +53,7 @@ def figure_intervals(
 def difference_intervals(
     first: Sequence[Outcomes], second: Sequence[Outcomes]
 ) -> dict[str, Interval | None]:
-    """The second system's figures minus the first's, on the same judged pairs.
-
-    Raises:
-        ValueError: The two were not judged on the same lines.
-    """
+    """The second system's figures minus the first's, on the same judged pairs."""
     same = len(first) == len(second) and all(
         np.array_equal(a.verdicts, b.verdicts) and np.array_equal(a.hows, b.hows)
         for a, b in zip(first, second, strict=True)

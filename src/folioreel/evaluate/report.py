@@ -73,11 +73,7 @@ def align_pair(pair: Pair, **options: Any) -> Alignment:
 def make_system(
     name: str = "default", encoder: str | None = None, *, shots: bool = True, pictures: bool = True
 ) -> System:
-    """A preset or a baseline by name, with the options of `folioreel.align`.
-
-    Raises:
-        ConfigError: There is no such preset or encoder: refused here, before any pair is read.
-    """
+    """A preset or a baseline by name, with the options of `folioreel.align`."""
     if name not in BASELINES:
         Aligner.load(name)
         if encoder is not None:

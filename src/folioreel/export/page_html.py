@@ -230,7 +230,7 @@ def _pictures(
         return  # the page works without pictures
     with stills:
         for shot in film.shots[::every]:
-            progress(Progress(stage="picturing", done=shot.index, total=len(film.shots)))
+            progress(Progress(stage="taking stills", done=shot.index, total=len(film.shots)))
             picture = stills.picture(shot)
             if picture is not None:
                 yield shot.index, picture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from folioreel.progress import ProgressCallback
 from folioreel.types import Film
 
 # Where the title ends in a file name: the year, the resolution, or the source of a release.
+_log = logging.getLogger(__name__)
 _RELEASE_WORDS = re.compile(
     r"[\s._(\[-]+(?:(?:19|20)\d\d\b|\d{3,4}[pi]\b|dvd|blu-?ray|brrip|web-?(?:dl|rip)|hdtv|x26[45]|xvid)"
     r".*$",
@@ -79,9 +81,7 @@ def watch_film(
     A film that has features, no video or no shots is returned as it is. The detector must be the
     one that found the shots: it has to find them again for the same frames to be chosen. If the
     features are in the cache, nothing is decoded.
-
-    Raises:
-        InputError: The video is gone, or its shots are not those of the film.
+    If it finds others, the film stays unwatched, with a warning.
     """
     film = recall_features(film, encoder)
     if film.features is not None or film.video is None or not film.shots:
@@ -90,10 +90,11 @@ def watch_film(
         # Hashed anew: a film read from a result may know the hash of a file that was replaced.
         scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)
     if scan.shots != film.shots:
-        raise InputError(
-            f"the {detector} detector finds other shots than the film has; load the film again",
-            film.video,
+        _log.warning(
+            f"{film.video}: the {detector} detector finds other shots than the film has, so its "
+            "pictures are not used; load the film again"
         )
+        return film
     return replace(film, features=scan.features)
 
 

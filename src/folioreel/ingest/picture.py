@@ -25,11 +25,7 @@ _MOST_FRAMES = 300
 
 
 def read_picture(source: Path | bytes, name: str = "") -> Pixels:
-    """The pixels of a picture file (or of its bytes, called `name` in messages), upright.
-
-    Raises:
-        InputError: It cannot be read, is not a picture, is damaged, or is far too large.
-    """
+    """The pixels of a picture file (or of its bytes, called `name` in messages), upright."""
     place = source if isinstance(source, Path) else Path(name) if name else None
     try:
         data = source.read_bytes() if isinstance(source, Path) else source

@@ -130,11 +130,7 @@ def _keeps_channels(weights: Weights, block: str) -> bool:
 
 
 def read_checkpoint(data: bytes) -> dict[str, NDArray[Any]]:
-    """The tensors of a checkpoint by name.
-
-    Raises:
-        ValueError: This is not such a checkpoint, it is damaged, or asks for other code to be run.
-    """
+    """The tensors of a checkpoint by name."""
     stream = io.BytesIO(data)
     try:
         head = [_Unpickler(stream).load() for _ in range(3)]

@@ -80,10 +80,6 @@ def load_frame_features(name: str = DEFAULT) -> FrameFeatures:
     Args:
         name: `efficientnet-lite0`; `efficientnet-lite2`, larger and slower; an ONNX file; or a
             network of another library, such as `torchvision:resnet50`.
-
-    Raises:
-        ConfigError: There is none of this name, or its package is not installed.
-        ModelFolderError: Its file is missing, or not what it should be.
     """
     library, colon, network = name.partition(":")
     if colon and library in TORCH_LIBRARIES:

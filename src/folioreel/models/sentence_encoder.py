@@ -168,7 +168,13 @@ def encode_cached(
 
     def encode() -> NDArray[np.float16]:
         # Half precision in any case, so that a first run and a later one give the same alignment.
-        return encoder.encode(list(numbers), progress).astype(np.float16)
+        half = encoder.encode(list(numbers), progress).astype(np.float16)
+        if not np.isfinite(half).all():
+            raise ConfigError(
+                f"the encoder {encoder.name} gave numbers that are not finite, or above 65,504;"
+                " let it return unit vectors"
+            )
+        return half
 
     key = hash_pieces([encoder.fingerprint.encode(), *map(text_bytes, numbers)])
     half = cached_array(key, encode) if encoder.fingerprint else encode()

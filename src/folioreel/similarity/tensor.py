@@ -18,7 +18,7 @@ from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.base import Measure, number_tokens
 from folioreel.similarity.bleu import BleuMeasure
-from folioreel.similarity.evidence import EvidenceMeasure
+from folioreel.similarity.rare_words import RareWordsMeasure
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tfidf import TfidfMeasure
 from folioreel.similarity.visual import VisualMeasure
@@ -128,8 +128,8 @@ def _text_measures(
         sources.append(TfidfMeasure(tokens))
     if any(name in config.measures for name in BleuMeasure.names):
         sources.append(BleuMeasure(tokens))
-    if any(name in config.measures for name in EvidenceMeasure.names):
-        sources.append(EvidenceMeasure(tokens))
+    if any(name in config.measures for name in RareWordsMeasure.names):
+        sources.append(RareWordsMeasure(tokens))
     if "sentence" in config.measures:
         found = encoder or load_encoder(config.sentence_encoder)
         sources.append(SentenceMeasure("sentence", found, film, book, progress))

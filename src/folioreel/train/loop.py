@@ -147,13 +147,14 @@ class Training(ABC, Generic[Batch]):
             self.load(checkpoint)
         first = self.step
         self._started, self._seconds = time.perf_counter(), seconds
+        self._settled_at = self.step  # the last step after which nothing was left to do
         self.network.train()
         try:
             if self.done < self.total:
                 self._fit(checkpoint, progress)
         except KeyboardInterrupt:
-            # Within an epoch there is no state that a run could continue from exactly.
-            if checkpoint is not None and self.step % self.unit_steps == 0:
+            # Within an epoch, validation included, no run could continue from exactly this state.
+            if checkpoint is not None and self.step == self._settled_at:
                 self.save(checkpoint)
             raise
         except RuntimeError as error:
@@ -182,6 +183,7 @@ class Training(ABC, Generic[Batch]):
             if over or self.done % self.validate_every == 0:
                 self._validate(float(torch.stack(losses).mean()))
                 losses.clear()
+            self._settled_at = self.step
             if checkpoint is not None and (over or now - saved >= self.checkpoint_every_s):
                 self.save(checkpoint)
                 saved = time.perf_counter()

@@ -200,7 +200,8 @@ def leave_one_out(
         others = [other for other, book in zip(judged, books, strict=True) if book != own]
         fitted = fit_preset(others, config)
         # The front door, which also watches the film: pictures are no part of what was measured.
-        alignment = align(item.book, item.film, preset=fitted, shots=shots, pictures=pictures)
+        watching: dict[str, Any] = {"shots": shots, "pictures": pictures, "progress": progress}
+        alignment = align(item.book, item.film, preset=fitted, **watching)
         results.append(judge_alignment(item.pair, alignment))
     return results
 

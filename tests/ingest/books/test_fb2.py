@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from folioreel.errors import FolioReelError, InputError
@@ -198,6 +198,7 @@ def test_any_text_survives(texts: list[str]) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=300), st.integers(0, 500))
+@example(b":", 383)  # `<:ection>`
 def test_any_bytes_give_blocks_or_our_error(data: bytes, at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = write(Path(folder), section("<p>One.</p>"))

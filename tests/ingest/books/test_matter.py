@@ -58,7 +58,7 @@ FORMATS = [".txt", ".md", ".html", ".fb2"]
 def test_front_matter_goes_from_every_format(tmp_path, suffix, title):
     book = load(tmp_path, suffix, [(title, PROSE * 4)], [])
     assert titles_of(book) == CHAPTERS
-    assert f"{title.lower()} (2)" in book.notes[0]
+    assert f"{title.lower()} (2 blocks)" in book.notes[0]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -87,7 +87,8 @@ def _turn_into_html(tree: Element, note_ids: set[str]) -> None:
                 child.tail = None
                 if tag_of(child) not in _CONTENT:
                     node.remove(child)
-        node.tag = _HTML_TAGS.get(tag, tag)
+        # A damaged name such as `:ection` cannot be set, and means nothing.
+        node.tag = _HTML_TAGS.get(tag, tag if tag.replace("-", "").isalnum() else "span")
         node.attrib.clear()  # FB2 means other things by `style` and the like
         is_title = tag in ("title", "subtitle")
         if tag == "stanza" or (is_title and around == "article"):

@@ -196,8 +196,9 @@ def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str
     kept = _drop_title_page(kept, skipped)
     if not any(block.kind in ("paragraph", "verse") for block in kept):
         return blocks, ()
-    names = ", ".join(f"{name} ({count})" for name, count in skipped.items() if count)
-    note = f"skipped front and back matter (number of blocks): {names}"
+    parts = {name: f"{n} block{'s' * (n > 1)}" for name, n in skipped.items() if n}
+    names = ", ".join(f"{name} ({count})" for name, count in parts.items())
+    note = f"skipped as front or back matter: {names}"
     return tuple(kept), (note,) if names else ()
 
 

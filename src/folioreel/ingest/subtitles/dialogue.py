@@ -76,10 +76,6 @@ def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogu
     Args:
         path: The file; its format is detected from the content, whatever it is called.
         frame_rate: The frame rate of the video, for files that count frames.
-
-    Raises:
-        InputError: The file is missing, empty, broken, has no cues, or holds pictures of text.
-        UnknownFormatError: The file is not a subtitle file.
     """
     parsed = read_cues(Path(path), frame_rate)
     if not any(cue.text.strip() for cue in parsed.cues):

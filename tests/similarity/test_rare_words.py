@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folioreel.similarity.base import number_tokens
-from folioreel.similarity.evidence import EvidenceMeasure
+from folioreel.similarity.rare_words import RareWordsMeasure
 from folioreel.text import tokenize, word_stem
 
-NAMES = EvidenceMeasure.names
+NAMES = RareWordsMeasure.names
 
 
 def film_of(*texts):
@@ -22,7 +22,7 @@ def film_of(*texts):
 
 
 def planes(film, book) -> dict[str, np.ndarray]:
-    measure = EvidenceMeasure(number_tokens(film, book))
+    measure = RareWordsMeasure(number_tokens(film, book))
     out = np.empty((len(NAMES), len(film.moments), len(book.sentences)), dtype=np.float32)
     measure.rows(0, len(film.moments), out)
     return dict(zip(NAMES, out, strict=True))
@@ -166,7 +166,7 @@ def test_any_texts(lines, sentences):
 
 def test_blocks_are_the_whole(film, book):
     whole = planes(film, book)
-    measure = EvidenceMeasure(number_tokens(film, book))
+    measure = RareWordsMeasure(number_tokens(film, book))
     moments = len(film.moments)
     for first, last in ((0, 1), (1, 4), (moments - 2, moments), (2, 2)):
         out = np.empty((len(NAMES), last - first, len(book.sentences)), dtype=np.float32)

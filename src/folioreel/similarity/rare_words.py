@@ -26,7 +26,7 @@ all. A rare stem in a book of 10,000 sentences is worth 9; a pair of them twice 
 _LEAST_WORTH = 1e-3  # stands for the worth of a text without words, which is divided by
 
 
-class EvidenceMeasure:
+class RareWordsMeasure:
     """Shared words and phrases of one film and book."""
 
     names: tuple[str, ...] = (
