@@ -179,7 +179,7 @@ def _check_pairs(dataset: Path, groups: dict[str, list[str]]) -> None:
 def evaluate() -> None:
     """Score alignments of judged pairs, or one part of the method by itself.
 
-    With DATASET (a folder of folders), align each judged pair in it and score the links; a film
+    With DATASET (a judged pair, or a folder of them), align each pair and score the links; a film
     with a video is watched. With a COMMAND, score that part.
 
     \b
