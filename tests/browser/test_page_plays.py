@@ -220,6 +220,8 @@ def test_everything_by_keyboard_alone(small):
     small.keyboard.press("Escape")
     small.get_by_role("dialog").wait_for(state="hidden")
     small.keyboard.press("n")
+    # On a busy machine Tab would otherwise pass the buttons before there is a link to judge.
+    small.locator("button:enabled").filter(has_text="Right").wait_for()
     names = []
     for _ in range(40):
         small.keyboard.press("Tab")
