@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command_line import assert_one_line
 from corpus.made_books import ALONE, write_novels
 
 from folioreel.cli import main
@@ -60,15 +61,6 @@ def assert_same_weights(one, other):
     assert ours["step"] == theirs["step"]
     for name, values in ours["network"].items():
         assert torch.equal(values, theirs["network"][name]), name
-
-
-def assert_one_line(result, *says):
-    assert result.exit_code == 1, result.output
-    assert isinstance(result.exception, SystemExit), "no other exception"
-    assert result.stdout == ""
-    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
-    for words in says:
-        assert words in result.stderr
 
 
 @pytest.fixture(scope="module")

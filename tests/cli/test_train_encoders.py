@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command_line import assert_one_line
 from made_encoders import WORDS, made_model, made_vocabulary
 
 from folioreel.cli import main
@@ -19,15 +20,6 @@ NEW = ("lantern", "harbour", "fiddler")
 
 def run(*arguments):
     return CliRunner().invoke(main, ["train", *map(str, arguments)])
-
-
-def assert_one_line(result, *says):
-    assert result.exit_code == 1, result.output
-    assert isinstance(result.exception, SystemExit), "no other exception"
-    assert result.stdout == ""
-    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
-    for words in says:
-        assert words in result.stderr
 
 
 def write_vectors(path, words, rng, units=4):

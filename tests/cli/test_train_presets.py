@@ -1,31 +1,16 @@
 """`train positions` and `evaluate --leave-one-out` on two small judged pairs."""
 
 import json
-import re
 import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
+from command_line import assert_one_line, run
 from made_pairs import write_dataset
 
-from folioreel.cli import main
 from folioreel.config import STEPS
 from folioreel.models.presets import load_preset
 from folioreel.train import positions as module
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def assert_one_line(result, *says):
-    assert result.exit_code == 1, result.output
-    assert isinstance(result.exception, SystemExit), "no other exception"
-    assert result.stdout == ""
-    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
-    for words in says:
-        assert words in result.stderr
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,11 @@
 """`train visual` and `train caption` on drawn pictures and clips: stopped, taken up, refused."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command_line import assert_one_line
 from drawn_films import draw_film, scene
 from made_flickr8k import COLOURS, write_flickr8k
 
@@ -36,14 +36,6 @@ def flickr8k(tmp_path_factory):
 def train(what, data, out, *more):
     command = ["train", what, data, "--out", out, "--device", "cpu", *more]
     return CliRunner().invoke(main, [str(part) for part in command])
-
-
-def assert_one_line(result, *says):
-    assert result.exit_code == 1, result.output
-    assert isinstance(result.exception, SystemExit), "no other exception"
-    assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr
-    for words in says:
-        assert words in result.stderr
 
 
 def see(colour):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @options.choice(
     "--detector",
     ["adaptive", "transnetv2"],
-    "Shot detector; transnetv2 is better on dissolves (needs folioreel[transnetv2]).",
+    "Shot detector; transnetv2 needs folioreel[transnetv2].",
 )
 @options.results("Folder for the results: web page, picture, JSON, CSV, VTT and SRT.")
 def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any) -> None:
