@@ -48,6 +48,10 @@ class GraphBuilder:
         self._weights.append(self._onnx.numpy_helper.from_array(values, name))
         return name
 
+    def integers(self, values: int | Sequence[int]) -> str:
+        """Whole numbers, for shapes, axes and places."""
+        return self.constant(np.array(values, dtype=np.int64))
+
     def matrix(self, values: NDArray[np.float32]) -> str:
         """Weights stored as bytes with a scale for each row (the last axis).
 

@@ -17,6 +17,12 @@ from folioreel.models.word_encoder import EncoderPart, WordEncoder
 from folioreel.train.context_cnn import ContextNetwork
 from folioreel.train.skip_thought import SkipThought
 from folioreel.train.student import AttentionLayer, Student, StudentConfig
+from folioreel.train.transformer import (
+    ByteLinear,
+    Transformer,
+    TransformerConfig,
+    TransformerLayer,
+)
 from folioreel.train.visual_semantic import LstmReader, VisualSemanticNetwork
 
 
@@ -67,6 +73,71 @@ def student_graph(student: Student) -> onnx.ModelProto:
     size = graph.node("ReduceL2", mapped, axes=[1], keepdims=1)
     graph.node("Div", mapped, size, output="vectors")
     return graph.sentence_encoder("student", config.word_units, config.units)
+
+
+def transformer_graph(network: Transformer) -> onnx.ModelProto:
+    """A transformer whose linear layers multiply bytes: texts as piece numbers → piece vectors."""
+    graph = GraphBuilder()
+    config = network.config
+    length = graph.node("Gather", graph.node("Shape", "input_ids"), graph.integers(1), axis=0)
+    steps = graph.node("Range", graph.integers(0), length, graph.integers(1))
+    places = graph.node("Gather", graph.constant(to_numpy(network.places)), steps, axis=0)
+    rows, scales = quantize_rows(to_numpy(network.pieces.weight))
+    stored = graph.node("Gather", graph.constant(rows), "input_ids", axis=0)  # (B, T, units)
+    scaling = graph.node("Gather", graph.constant(scales[:, None]), "input_ids", axis=0)
+    pieces = graph.node("Mul", graph.cast(stored, "FLOAT"), scaling)
+    pieces = _norm(graph, network.norm, graph.node("Add", pieces, places))
+    real = graph.cast("attention_mask", "FLOAT")
+    absent = graph.node("Sub", real, graph.constant(np.array(1, dtype=np.float32)))
+    mask = graph.node("Mul", absent, graph.constant(np.array(1e9, dtype=np.float32)))
+    mask = graph.node("Unsqueeze", mask, graph.integers([1, 2]))  # (B, 1, 1, T)
+    for layer in network.layers:
+        pieces = _byte_layer(graph, cast(TransformerLayer, layer), pieces, mask, config)
+    graph.node("Identity", pieces, output="last_hidden_state")
+    shape = ("B", "T")
+    inputs = {"input_ids": ("INT64", shape), "attention_mask": ("INT64", shape)}
+    return graph.model("transformer", inputs, {"last_hidden_state": (*shape, config.units)})
+
+
+def _byte_layer(
+    graph: GraphBuilder, layer: TransformerLayer, pieces: str, mask: str, config: TransformerConfig
+) -> str:
+    """One layer: (B, T, units) → the same."""
+    size = config.units // config.heads
+    joined = _byte_linear(graph, layer.queries_keys_values, pieces)
+    split = graph.node("Reshape", joined, graph.integers([0, 0, 3, config.heads, size]))
+    turned = graph.node("Transpose", split, perm=[2, 0, 3, 1, 4])  # (3, B, heads, T, size)
+    queries, keys, values = (
+        graph.node("Gather", turned, graph.integers(third), axis=0) for third in range(3)
+    )
+    keys = graph.node("Transpose", keys, perm=[0, 1, 3, 2])
+    scale = graph.constant(np.array(size**-0.5, dtype=np.float32))
+    scores = graph.node("Mul", graph.node("MatMul", queries, keys), scale)
+    shares = graph.node("Softmax", graph.node("Add", scores, mask), axis=-1)  # (B, heads, T, T)
+    seen = graph.node("Transpose", graph.node("MatMul", shares, values), perm=[0, 2, 1, 3])
+    seen = graph.node("Reshape", seen, graph.integers([0, 0, config.units]))
+    pieces = graph.node("Add", pieces, _byte_linear(graph, layer.mix, seen))
+    pieces = _norm(graph, layer.attention_norm, pieces)
+    inner = _byte_linear(graph, layer.widen, pieces)
+    half, one, root = (graph.constant(np.array(v, dtype=np.float32)) for v in (0.5, 1, 2**0.5))
+    # ONNX Runtime knows these five operations as one: GELU.
+    error = graph.node("Erf", graph.node("Div", inner, root))
+    inner = graph.node("Mul", graph.node("Mul", inner, graph.node("Add", error, one)), half)
+    narrowed = _byte_linear(graph, layer.narrow, inner)
+    return _norm(graph, layer.inner_norm, graph.node("Add", pieces, narrowed))
+
+
+def _byte_linear(graph: GraphBuilder, linear: ByteLinear, values: str) -> str:
+    """A linear layer as a product of bytes, scaled back."""
+    scale = to_numpy(linear.input_scale).reshape(())
+    zero = graph.constant(to_numpy(linear.input_zero).astype(np.uint8).reshape(()))
+    scales = to_numpy(linear.weight_scales)  # (outputs, 1)
+    weight = np.rint(to_numpy(linear.weight) / scales).astype(np.int8).T  # (inputs, outputs)
+    given = graph.node("QuantizeLinear", values, graph.constant(scale), zero)
+    none = graph.constant(np.array(0, dtype=np.int8))
+    product = graph.node("MatMulInteger", given, graph.constant(weight.copy()), zero, none)
+    scaled = graph.node("Mul", graph.cast(product, "FLOAT"), graph.constant(scales[:, 0] * scale))
+    return graph.node("Add", scaled, graph.constant(to_numpy(linear.bias)))
 
 
 def lstm_graph(reader: LstmReader) -> onnx.ModelProto:

@@ -1,0 +1,343 @@
+"""Train the encoder `paraphrase` on a bare GPU machine with `transformers`, in two stages.
+
+    PYTHONPATH=src python training/paraphrase.py teach DATA WORK --seconds 300
+    PYTHONPATH=src python training/paraphrase.py distil DATA WORK --seconds 500 --out OUT
+
+DATA is what pack_paraphrase.py wrote; WORK holds `teacher`, the folder of all-mpnet-base-v2, and
+`start`, that of all-MiniLM-L6-v2. `teach` fine-tunes the first on the lessons and leaves it in
+WORK. `distil` trains the second to have the vectors of the first for sentences of novels and of the
+lessons, and on the lessons themselves; in its last part it computes in bytes, as users will. Writes
+half-precision weights to OUT, in files below 16 MiB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as functional
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from folioreel.train.paraphrase import (
+    Lesson,
+    Marks,
+    ParaphraseConfig,
+    ParaphraseTraining,
+    Pieces,
+)
+from folioreel.train.transformer import Transformer
+
+SOURCES = (("written", 0.35), ("films", 0.35), ("translations", 0.25), ("verses", 0.05))
+BYTES_FROM = 0.6  # the share of the time after which the student computes in bytes
+PART = 14 * 2**20  # bytes of a file that is sent back
+BEGAN = time.perf_counter()
+
+
+def tell(*words: object) -> None:
+    """Print with the seconds since the start."""
+    print(f"{time.perf_counter() - BEGAN:6.1f} s", *words, flush=True)
+
+
+def read_json(path: Path) -> Any:
+    """A packed JSON file."""
+    return json.loads(lzma.decompress(path.read_bytes()))
+
+
+class MeanOfPieces(nn.Module):
+    """A transformer of the package `transformers`, with the mean over its pieces."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        from transformers import AutoModel
+
+        self.model: Any = AutoModel.from_pretrained(str(folder), add_pooling_layer=False)
+
+    def forward(self, ids: Tensor, real: Tensor) -> Tensor:
+        """The unit vectors of texts: (B, T) → (B, units)."""
+        states = self.model(input_ids=ids, attention_mask=real.long()).last_hidden_state
+        weights = real[:, :, None].float()
+        mean = (states.float() * weights).sum(dim=1) / weights.sum(dim=1)
+        return functional.normalize(mean, dim=1)
+
+
+class Words:
+    """A tokenizer, and lessons in its pieces."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        first, last = self.tokenizer.encode("").ids
+        padding = next(
+            number
+            for number in map(self.tokenizer.token_to_id, ("[PAD]", "<pad>"))
+            if number is not None
+        )
+        self.marks = Marks(first, last, padding)
+
+    def pieces(self, texts: list[str]) -> Pieces:
+        """The pieces of each text."""
+        found = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return Pieces.join([encoding.ids for encoding in found])
+
+    def lessons(self, path: Path) -> list[Lesson]:
+        """The lessons of a packed file."""
+        return [self._lesson(record) for record in read_json(path)]
+
+    def _lesson(self, record: dict[str, Any]) -> Lesson:
+        targets = record["targets"]  # for each line [[sentence, share], …]
+        starts = np.concatenate([[0], np.cumsum([len(row) for row in targets])]).astype(np.int64)
+        flat = np.array([pair for row in targets for pair in row], dtype=np.float64).reshape(-1, 2)
+        return Lesson(
+            name=record["name"],
+            source=record["source"],
+            lines=self.pieces(record["lines"]),
+            sentences=self.pieces(record["sentences"]),
+            starts=starts,
+            places=flat[:, 0].astype(np.int32),
+            shares=flat[:, 1].astype(np.float32),
+            new=np.array(record["new"], dtype=bool),
+        )
+
+
+class Distillation(ParaphraseTraining):
+    """Lessons, and the vectors of a teacher for other sentences."""
+
+    def __init__(
+        self,
+        *arguments: Any,
+        texts: Pieces,
+        vectors: Tensor,
+        batch: int,
+        weight: float,
+        **more: Any,
+    ) -> None:
+        super().__init__(*arguments, **more)
+        self.texts, self.vectors, self.batch, self.weight = texts, vectors, batch, weight
+        lengths = np.diff(texts.starts)
+        order = np.lexsort((np.random.default_rng(5).random(len(lengths)), lengths))
+        self.rows = order[: len(order) // batch * batch].reshape(-1, batch)
+
+    def loss(self, batch: list[Any]) -> Tensor:
+        """The loss of the lessons, and the error of vectors and of their similarities."""
+        lessons = super().loss(batch)
+        rng = np.random.default_rng((9, self.step))
+        rows = self.rows[rng.integers(len(self.rows))]
+        found = self._run([(self.texts, rows)])
+        expected = self.vectors[torch.from_numpy(rows).to(self.device)].float()
+        vectors = 1 - (found * expected).sum(dim=1).mean()
+        half = len(found) // 2
+        ours, theirs = found[:half] @ found[half:].T, expected[:half] @ expected[half:].T
+        return lessons + self.weight * (vectors + 5 * functional.mse_loss(ours, theirs))
+
+    def batches(self) -> Iterator[list[Any]]:
+        """The groups of the lessons; from some time on the network computes in bytes."""
+        for groups in super().batches():
+            if self.time_used > BYTES_FROM and not self.rounding:
+                self.network.encoder.round_to_bytes()
+                self.rounding = True
+                tell(f"step {self.step}: bytes from here")
+            yield groups
+
+    rounding = False
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """Recall, and the mean cosine with the teacher on a few thousand taught sentences."""
+        rows = np.arange(0, len(self.texts), max(1, len(self.texts) // 4096))
+        found = [self._run([(self.texts, part)]) for part in np.array_split(rows, 16)]
+        expected = self.vectors[torch.from_numpy(rows).to(self.device)].float()
+        cosine = (torch.cat(found) * expected).sum(dim=1).mean()
+        metrics = {**super().validate(), "cosine": float(cosine)}
+        tell(self.step, {key: round(value, 4) for key, value in metrics.items()})
+        return metrics
+
+
+def teach(arguments: argparse.Namespace, device: torch.device) -> None:
+    """Fine-tune the teacher."""
+    folder = arguments.work / "teacher"
+    words, encoder = Words(folder), MeanOfPieces(folder).to(device)
+    lessons, held_out = read_lessons(words, arguments.data)
+    config = ParaphraseConfig(
+        steps=10**6 if arguments.steps is None else arguments.steps,
+        sources=SOURCES,
+        learning_rate=arguments.rate or 2e-5,
+        groups=arguments.groups,
+    )
+    training = ParaphraseTraining(config, encoder, lessons, words.marks, held_out)
+    tell("before:", training.validate())
+    if arguments.vectors:
+        save_vectors(training, words, arguments, "before")
+    report = training.fit(seconds=arguments.seconds)
+    for row in report.pop("log"):
+        tell(row)
+    tell("after:", training.validate(), "nowhere", training.network.nowhere.tolist())
+    encoder.model.save_pretrained(str(arguments.work / "taught"))
+    Tokenizer.from_file(str(folder / "tokenizer.json")).save(
+        str(arguments.work / "taught" / "tokenizer.json")
+    )
+    tell(json.dumps({**report, "config": asdict(config)}))
+    if arguments.vectors:
+        save_vectors(training, words, arguments, "taught")
+
+
+def distil(arguments: argparse.Namespace, device: torch.device) -> None:
+    """Train the student."""
+    taught, start = arguments.work / "taught", arguments.work / "start"
+    words = Words(taught)
+    teacher = ParaphraseTraining(
+        ParaphraseConfig(),
+        MeanOfPieces(taught).to(device),
+        read_lessons(words, arguments.data)[0],
+        words.marks,
+    )
+    packed = (arguments.data / "sentences.txt.xz").read_bytes()
+    texts = lzma.decompress(packed).decode("utf-8").split("
+")
+    texts = texts[: arguments.sentences]
+    for record in read_json(arguments.data / "lessons.json.xz"):
+        texts += record["lines"] + record["sentences"]
+    texts = [text for text in dict.fromkeys(texts) if text.strip()]
+    tell(f"{len(texts):,} sentences")
+    vectors = []
+    for first in range(0, len(texts), 65_536):
+        pieces = words.pieces(texts[first : first + 65_536])
+        vectors.append(teacher.encode(pieces, batch=2048).half())
+    found = torch.cat(vectors)
+    tell("the teacher's vectors are there")
+    net = Transformer.from_bert(load_file(str(start / "model.safetensors"))).to(device)
+    found, _ = reduce(found, net.config.units)
+    del teacher, vectors
+    words = Words(start)
+    lessons, held_out = read_lessons(words, arguments.data)
+    pieces = words.pieces(texts)
+    config = ParaphraseConfig(
+        steps=10**6 if arguments.steps is None else arguments.steps,
+        sources=SOURCES,
+        learning_rate=arguments.rate or 3e-4,
+        warm_up=300,
+        groups=arguments.groups,
+    )
+    training = Distillation(
+        config,
+        net,
+        lessons,
+        words.marks,
+        held_out=held_out,
+        texts=pieces,
+        vectors=found,
+        batch=arguments.batch,
+        weight=arguments.weight,
+    )
+    training.vectors = turn(training)
+    training.validate()
+    report = training.fit(seconds=arguments.seconds)
+    nowhere = training.network.nowhere.tolist()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    summary = {
+        **{key: value for key, value in report.items() if key != "best"},
+        "nowhere": nowhere,
+        "config": asdict(config),
+        "sentences": len(texts),
+    }
+    (arguments.out / "report.json").write_text(json.dumps(summary), encoding="utf-8")
+    save_parts(net.state_dict(), arguments.out)
+    tell("saved")
+
+
+def reduce(vectors: Tensor, units: int) -> tuple[Tensor, Tensor]:
+    """Vectors in the directions in which they vary most, of unit length again."""
+    sample = vectors[:: max(1, len(vectors) // 200_000)].float()
+    _, directions = torch.linalg.eigh(sample.T @ sample)
+    chosen = directions.flip(1)[:, :units]
+    parts = [
+        functional.normalize(part.float() @ chosen, dim=1).half() for part in vectors.split(65_536)
+    ]
+    kept = (sample @ chosen).norm(dim=1).mean()
+    tell(f"reduced to {units} directions; length kept {float(kept):.4f}")
+    return torch.cat(parts), chosen
+
+
+def turn(training: Distillation) -> Tensor:
+    """The teacher's vectors, turned as a whole so that they are nearest to the student's own.
+
+    Similarities do not change, and the student keeps most of what it knows.
+    """
+    rows = np.arange(0, len(training.texts), max(1, len(training.texts) // 60_000))
+    texts = training.texts
+    chosen = [texts.ids[texts.starts[row] : texts.starts[row + 1]].tolist() for row in rows]
+    own = training.encode(Pieces.join(chosen), batch=1024)
+    theirs = training.vectors[torch.from_numpy(rows).to(own.device)].float()
+    left, _, right = torch.linalg.svd(theirs.T @ own)
+    rotation = left @ right
+    return torch.cat([(part.float() @ rotation).half() for part in training.vectors.split(65_536)])
+
+
+def read_lessons(words: Words, data: Path) -> tuple[list[Lesson], list[Lesson]]:
+    """The lessons, and those that are held out."""
+    lessons = words.lessons(data / "lessons.json.xz")
+    held_out = words.lessons(data / "held-out.json.xz")
+    tell(f"{len(lessons)} lessons, {sum(len(lesson.lines) for lesson in lessons):,} lines")
+    return lessons, held_out
+
+
+def save_vectors(
+    training: ParaphraseTraining, words: Words, arguments: argparse.Namespace, name: str
+) -> None:
+    """The vectors of the texts of `look.json.xz`, as bytes, to look at them elsewhere."""
+    texts = read_json(arguments.data / "look.json.xz")
+    found, _ = reduce(training.encode(words.pieces(texts), batch=1024).half(), 256)
+    scaled = torch.round(found.float() * 400).clamp(-127, 127).to(torch.int8).cpu().numpy()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    np.save(arguments.out / f"{name}.npy", scaled)
+
+
+def save_parts(state: dict[str, Tensor], out: Path) -> None:
+    """Weights in files that are small enough to be sent."""
+    part: dict[str, Tensor] = {}
+    size = number = 0
+    for key, value in state.items():
+        for k, rows in enumerate(
+            value.half().cpu().split(12_000) if value.ndim == 2 else [value.half().cpu()]
+        ):
+            if part and size + rows.nbytes > PART:
+                save_file(part, str(out / f"weights-{number}.safetensors"))
+                part, size, number = {}, 0, number + 1
+            part[f"{key}@{k}"] = rows.contiguous()
+            size += rows.nbytes
+    save_file(part, str(out / f"weights-{number}.safetensors"))
+
+
+def main() -> None:
+    """Run a stage."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("stage", choices=("teach", "distil"))
+    parser.add_argument("data", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("out"))
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--steps", type=int)
+    parser.add_argument("--rate", type=float)
+    parser.add_argument("--groups", type=int, default=8)
+    parser.add_argument("--batch", type=int, default=2048)
+    parser.add_argument("--weight", type=float, default=5.0)
+    parser.add_argument("--sentences", type=int)
+    parser.add_argument("--vectors", action="store_true", help="save those of look.json.xz")
+    arguments = parser.parse_args()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(0)
+    {"teach": teach, "distil": distil}[arguments.stage](arguments, device)
+
+
+if __name__ == "__main__":
+    main()
