@@ -202,8 +202,7 @@ def distil(arguments: argparse.Namespace, device: torch.device) -> None:
         words.marks,
     )
     packed = (arguments.data / "sentences.txt.xz").read_bytes()
-    texts = lzma.decompress(packed).decode("utf-8").split("
-")
+    texts = lzma.decompress(packed).decode("utf-8").split("\n")
     texts = texts[: arguments.sentences]
     for record in read_json(arguments.data / "lessons.json.xz"):
         texts += record["lines"] + record["sentences"]

@@ -313,7 +313,8 @@ def window_means(vectors: Tensor, numbers: NDArray[np.int64]) -> Tensor:
     """The unit mean of each vector and its neighbours by number, as far as they are there."""
     away = np.abs(numbers[:, None] - numbers[None, :]) <= WINDOW  # (N, N)
     near = torch.from_numpy(away).to(vectors.device, vectors.dtype)
-    return functional.normalize(near @ vectors, dim=1)
+    means: Tensor = functional.normalize(near @ vectors, dim=1)
+    return means
 
 
 def recall(lessons: Sequence[Lesson], encode: Callable[[Pieces], Tensor]) -> dict[str, float]:
