@@ -284,7 +284,8 @@ class ParaphraseTraining(Training[list[_Group]]):
         cosines = window_means(lines, group.lines) @ window_means(sentences, group.sentences).T
         cosines = cosines.masked_fill(~whole, -1.0)  # their windows are not what they seem
         windows = self._cross_entropy(cosines, self.network.nowhere[1], targets)
-        return loss + self.config.windows * windows
+        total: Tensor = loss + self.config.windows * windows
+        return total
 
     def _cross_entropy(self, cosines: Tensor, nowhere: Tensor, targets: Tensor) -> Tensor:
         column = nowhere.expand(len(cosines), 1)
