@@ -58,6 +58,7 @@ class ByteLinear(nn.Linear):
         self.register_buffer("low", torch.zeros(()))
         self.register_buffer("high", torch.zeros(()))
         self.rounds = False
+        self._seen = False  # whether the bounds have followed anything yet
 
     @property
     def input_scale(self) -> Tensor:
@@ -91,12 +92,10 @@ class ByteLinear(nn.Linear):
 
     def _follow(self, values: Tensor) -> None:
         low, high = values.amin().float().clamp(max=0), values.amax().float().clamp(min=0)
-        if bool(self.high == self.low):  # nothing was seen yet
-            self.low.copy_(low)
-            self.high.copy_(high)
-        else:
-            self.low.lerp_(low, 1 - _KEPT)
-            self.high.lerp_(high, 1 - _KEPT)
+        share = 1 - _KEPT if self._seen else 1.0
+        self._seen = True
+        self.low.lerp_(low, share)
+        self.high.lerp_(high, share)
 
 
 class TransformerLayer(nn.Module):
