@@ -47,7 +47,10 @@ class ChainConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class StepsConfig:
-    """How a film moves through its book: the share of each kind of step (see positions.py)."""
+    """How a film moves through its book and quotes from it (see alignment/positions.py).
+
+    The first eight are the shares of the kinds of steps.
+    """
 
     stay: float = 0.25
     next: float = 0.1
@@ -71,6 +74,9 @@ class StepsConfig:
     """P(free passage | the moment before was in a faithful one)."""
     come_back: float = 0.05
     """P(faithful passage | the moment before was in a free one)."""
+    elsewhere: float = 0.0
+    """The rate of quotes from anywhere in the book, which leave the film where it is. A quote has
+    the mean odds of all sentences, times this rate; 0: there are none."""
 
     def __post_init__(self) -> None:
         """Check that the shares are valid."""
@@ -81,6 +87,8 @@ class StepsConfig:
             )
         if not (0 < self.leave < 1 and 0 < self.come_back < 1 and math.isfinite(self.free)):
             raise ConfigError("steps.leave and steps.come_back must lie between 0 and 1")
+        if not 0 <= self.elsewhere < 1:
+            raise ConfigError("steps.elsewhere must be at least 0 and below 1")
 
 
 @dataclass(frozen=True, kw_only=True)

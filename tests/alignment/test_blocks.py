@@ -11,19 +11,26 @@ from folioreel.config import ChainConfig, StepsConfig
 from folioreel.models.chain import ABSENT, judge_chain, make_chain
 
 
+@pytest.mark.parametrize("elsewhere", [0.0, 0.1])
 @pytest.mark.parametrize("moments", [1, 15, 16, 17, 33])
-def test_positions_of_any_film(moments, rng):
+def test_positions_of_any_film(moments, elsewhere, rng):
     scores = rng.normal(-3, 3, (moments, 9)).astype(np.float32)
     times = np.linspace(0, 1, moments, dtype=np.float32)
-    steps = StepsConfig()
-    known = Fixed(sentences=np.arange(9) == 4, rendered=True)
+    steps = StepsConfig(elsewhere=elsewhere, timeline=0.5)
+    here = np.arange(9) == 4
     blocks = PositionBlocks(scores, times, steps)
-    solved = blocks.fix(moments // 2, known)
-    whole = follow_book(scores, times, steps, {moments // 2: known})
-    for rows in solved:
-        part = slice(rows.first, rows.first + len(rows.rendered))
-        assert np.allclose(rows.rendered, whole.rendered[part], rtol=2e-3, atol=1e-6)
-        assert np.allclose(rows.position, whole.position[part], rtol=2e-3, atol=1e-6)
+    for known in (
+        Fixed(sentences=here, rendered=True),
+        Fixed(sentences=here, rendered=None),
+        Fixed(sentences=None, rendered=False),
+        None,
+    ):
+        solved = blocks.fix(moments // 2, known)
+        whole = follow_book(scores, times, steps, known and {moments // 2: known})
+        for rows in solved:
+            part = slice(rows.first, rows.first + len(rows.rendered))
+            assert np.allclose(rows.rendered, whole.rendered[part], rtol=2e-3, atol=1e-6)
+            assert np.allclose(rows.position, whole.position[part], rtol=2e-3, atol=1e-6)
 
 
 @pytest.mark.parametrize("moments", [1, 15, 16, 17, 33, 90])

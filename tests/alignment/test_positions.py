@@ -42,19 +42,24 @@ def follow(scores, steps, fixed=None, times=None):
 
 
 def by_enumeration(scores, steps, fixed, times):
-    """All paths one by one: each moment has a place, and is a rendering of it or not."""
+    """All paths one by one: each moment has a place, and renders it, or quotes another, or not."""
     moments, sentences = scores.shape
     kinds = step_kinds(steps, sentences)
     odds = np.exp(scores.astype(np.float64))
     unrendered = np.ones_like(odds)
+    # Quotes of sentence k by moment i, wherever the film is.
+    quotes = steps.elsewhere / sentences * odds
     for moment, known in (fixed or {}).items():
         if known.rendered is True:
             unrendered[moment] = 0
         if known.rendered is False:
-            odds[moment] = 0
+            odds[moment] = quotes[moment] = 0
         if known.sentences is not None:
             odds[moment, ~known.sentences] = unrendered[moment, ~known.sentences] = 0
-    total, freely = 0.0, 0.0
+            quotes[moment, ~known.sentences] = 0
+            if known.rendered is None:
+                quotes[moment] = 0
+    total, freely, quoted = 0.0, 0.0, 0.0
     position, rendered = np.zeros_like(odds), np.zeros_like(odds)
     counts, turns = np.zeros(len(STEPS)), np.zeros((2, 2))
     rows = np.arange(moments)
@@ -70,7 +75,8 @@ def by_enumeration(scores, steps, fixed, times):
         moved = np.prod(taken.sum(axis=0)) / sentences
         for modes in product((0, 1), repeat=moments):
             renders = lower[list(modes)] * odds[rows, path]
-            both = renders + unrendered[rows, path]
+            saying = quotes * pull[rows, path][:, None]  # (I, J)
+            both = renders + unrendered[rows, path] + saying.sum(axis=1)
             turned = passages[modes[:-1], modes[1:]]
             weight = np.prod(both) * moved * np.prod(turned) / 2
             if weight == 0:
@@ -78,17 +84,19 @@ def by_enumeration(scores, steps, fixed, times):
             total += weight
             position[rows, path] += weight
             rendered[rows, path] += weight * renders / both
+            rendered += weight * saying / both[:, None]
+            quoted += weight * (saying.sum(axis=1) / both).sum()
             freely += weight * (renders / both)[np.array(modes) == 1].sum()
             counts += weight * (taken / taken.sum(axis=0)).sum(axis=1)
             np.add.at(turns, (modes[:-1], modes[1:]), weight)
-    whole = (position, rendered, counts, turns, freely)
+    whole = (position, rendered, counts, turns, freely, quoted)
     return np.log(total), *(part / total for part in whole)
 
 
 def assert_exact(scores, steps, fixed=None, times=None):
     times = even_times(len(scores)) if times is None else times
     found = follow(scores, steps, fixed, times)
-    log_total, position, rendered, counts, turns, freely = by_enumeration(
+    log_total, position, rendered, counts, turns, freely, quoted = by_enumeration(
         scores, steps, fixed, times
     )
     assert found.log_partition == pytest.approx(log_total, abs=1e-4, rel=1e-5)
@@ -97,6 +105,7 @@ def assert_exact(scores, steps, fixed=None, times=None):
     assert found.steps == pytest.approx(counts, abs=1e-4)
     assert found.passages == pytest.approx(turns, abs=1e-4)
     assert found.rendered_freely == pytest.approx(freely, abs=1e-4)
+    assert found.elsewhere == pytest.approx(quoted, abs=1e-4)
     assert found.steps.sum() == pytest.approx(len(scores) - 1)
 
 
@@ -106,10 +115,11 @@ def at(*places, sentences=5, rendered=None):
     return Fixed(sentences=mask, rendered=rendered)
 
 
+@pytest.mark.parametrize("elsewhere", [0.0, 0.2])
 @pytest.mark.parametrize("shape", [(1, 1), (1, 6), (4, 1), (3, 6), (4, 5)])
-def test_every_path_is_counted(shape, rng):
+def test_every_path_is_counted(shape, elsewhere, rng):
     scores = rng.normal(-1, 2, shape).astype(np.float32)
-    assert_exact(scores, StepsConfig())
+    assert_exact(scores, StepsConfig(elsewhere=elsewhere))
 
 
 @pytest.mark.parametrize("kind", STEPS)
@@ -123,10 +133,11 @@ def test_every_kind_of_step_alone(kind, rng):
 def test_a_timeline_draws_every_moment(strength, rng):
     scores = rng.normal(-1, 2, (4, 5)).astype(np.float32)
     scores[2] = SILENT
-    steps = StepsConfig(timeline=strength)
     times = np.array([0.0, 0.1, 0.7, 1.0], dtype=np.float32)
-    assert_exact(scores, steps, times=times)
-    assert_exact(scores, steps, {1: at(0, 3, rendered=True), 3: at(0, 1)}, times)
+    for elsewhere in (0.0, 0.2):
+        steps = StepsConfig(timeline=strength, elsewhere=elsewhere)
+        assert_exact(scores, steps, times=times)
+        assert_exact(scores, steps, {1: at(0, 3, rendered=True), 3: at(0, 1)}, times)
 
 
 def test_on_a_timeline_alone_the_film_is_where_its_time_is():
@@ -170,6 +181,16 @@ def test_what_is_known_is_obeyed(fixed, rng):
             assert not found.position[moment, ~known.sentences].any()
         if known.rendered is not None:
             assert found.rendered[moment].sum() == pytest.approx(float(known.rendered), abs=1e-6)
+    # With quotes, where a moment's sentence is known but not where the film is.
+    quoting = StepsConfig(elsewhere=0.3)
+    assert_exact(scores, quoting, fixed)
+    found = follow(scores, quoting, fixed)
+    for moment, known in fixed.items():
+        if known.sentences is not None:
+            assert not found.rendered[moment, ~known.sentences].any()
+            assert found.position[moment, ~known.sentences].any() == (known.rendered is True)
+        if known.rendered is not None:
+            assert found.rendered[moment].sum() == pytest.approx(float(known.rendered), abs=1e-5)
 
 
 def test_silent_moments_say_nothing(rng):
@@ -190,6 +211,7 @@ _steps = st.builds(
     **{name: _shares for name in STEPS if name != "anywhere"},
     anywhere=st.floats(0.0625, 1, width=32),
     timeline=st.floats(0, 4, width=32),
+    elsewhere=st.just(0.0) | st.floats(2**-16, 0.75, width=32),
 )
 
 
@@ -230,7 +252,10 @@ def test_rows_are_distributions_whatever_the_scores(seed, steps, size):
         assert np.isfinite(found.steps).all()
         assert found.position.sum(axis=1) == pytest.approx(np.ones(30), abs=1e-4)
         assert (found.rendered >= 0).all()
-        assert (found.rendered <= found.position).all()
+        assert found.rendered.sum(axis=1).max() < 1 + 1e-4
+        if steps.elsewhere == 0:
+            assert found.elsewhere == 0
+            assert (found.rendered <= found.position).all()
         assert found.steps.sum() == pytest.approx(29, abs=1e-4)
 
 
@@ -276,6 +301,45 @@ def test_neighbours_decide_between_two_equal_places():
     assert found.rendered[2, 22] > 0.9 > 0.05 > found.rendered[2, 50]
 
 
+def test_a_quote_from_elsewhere_leaves_the_film_where_it_is():
+    """Lines 0 to 8 are sentences 40 to 48, but line 4 is sentence 90 word for word."""
+    scores = np.full((9, 100), -8.0, dtype=np.float32)
+    for i in range(9):
+        scores[i, 40 + i] = 5.0
+    scores[4] = -8.0
+    scores[4, 90] = 16.0
+    torn, kept = (follow(scores, StepsConfig(elsewhere=rate)) for rate in (0.0, 0.05))
+    for found in (torn, kept):
+        assert found.rendered[4, 90] > 0.9
+    assert torn.position[4, 90] > 0.9
+    assert kept.position[4, 42:47].sum() > 0.9
+    assert kept.elsewhere == pytest.approx(1, abs=0.1)
+    # A judge who says so does not move the film either.
+    told = follow(scores, StepsConfig(elsewhere=0.05), {4: at(90, sentences=100, rendered=True)})
+    assert told.rendered[4, 90] == pytest.approx(1)
+    assert told.position[4, 42:47].sum() > 0.9
+
+
+def test_a_rate_of_nothing_is_the_limit_of_small_rates(rng):
+    scores = rng.normal(-1, 2, (6, 9)).astype(np.float32)
+    fixed = {1: at(3, sentences=9, rendered=True), 4: at(2, 3, sentences=9)}
+    none, hardly = (follow(scores, StepsConfig(elsewhere=rate), fixed) for rate in (0.0, 1e-9))
+    assert none.elsewhere == 0
+    assert hardly.elsewhere == pytest.approx(0, abs=1e-6)
+    for name in ("position", "rendered", "steps", "passages", "log_partition"):
+        assert getattr(none, name) == pytest.approx(getattr(hardly, name), abs=1e-6), name
+
+
+def test_quotes_of_the_surest_scores_stay_in_range():
+    scores = np.full((5, 50), 60.0, dtype=np.float32)
+    scores[2, 7] = -60.0
+    fixed = {2: at(7, sentences=50, rendered=True)}
+    found = follow(scores, StepsConfig(elsewhere=1e-5), fixed)
+    assert np.isfinite(found.log_partition)
+    assert found.position.sum(axis=1) == pytest.approx(np.ones(5), abs=1e-4)
+    assert found.rendered[2, 7] == pytest.approx(1, abs=1e-5)
+
+
 def test_a_long_film_takes_seconds(rng):
     small = rng.normal(-3, 2, (3, 4)).astype(np.float32)
     follow(small, StepsConfig())  # compiled
@@ -283,7 +347,7 @@ def test_a_long_film_takes_seconds(rng):
     truth = np.linspace(0, 2999, 2000).astype(int)
     scores[np.arange(2000), truth] += 9
     started = time.process_time()
-    found = follow(scores, StepsConfig())
+    found = follow(scores, StepsConfig(elsewhere=0.01))
     assert time.process_time() - started < 5
     assert np.isfinite(found.log_partition)
     assert found.position.sum(axis=1) == pytest.approx(np.ones(2000), abs=1e-4)

@@ -1,7 +1,7 @@
 """Presets: what is saved is loaded again, and nothing but a preset is taken or replaced."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from folioreel.models.presets import PRESETS, load_preset, save_preset
 CONFIG = AlignConfig(
     weights={"rare": 1.5, "semantic": -0.25, "bleu2": 1 / 3},
     bias=-2.125,
-    steps=StepsConfig(stay=0.5, anywhere=0.01, timeline=1.25),
+    steps=StepsConfig(stay=0.5, anywhere=0.01, timeline=1.25, elsewhere=0.02),
     calibration=(1.25, -0.5),
     semantic_encoder="minilm",
     prior_width=0.125,
@@ -74,6 +74,12 @@ def test_the_presets_that_come_with_the_package(name):
         assert config.steps is None
 
 
+def test_presets_from_before_quotes_have_none(preset):
+    steps = {name: share for name, share in asdict(CONFIG.steps).items() if name != "elsewhere"}
+    change_config(preset, steps=steps)
+    assert load_preset(preset) == replace(CONFIG, steps=replace(CONFIG.steps, elsewhere=0.0))
+
+
 def refuse(error, says, preset):
     with pytest.raises(error, match=says) as found:
         load_preset(str(preset))
@@ -120,6 +126,8 @@ def test_a_config_that_is_none(config, preset):
         {"steps": {"stay": 1.0, "jump": 1.0}},
         {"steps": {"stay": -1.0}},
         {"steps": {"anywhere": 0.0}},
+        {"steps": {"elsewhere": -0.1}},
+        {"steps": {"elsewhere": 1.0}},
         {"steps": "many"},
         {"calibration": [1.0]},
         {"calibration": ["x", "y"]},

@@ -58,10 +58,16 @@ def walk(rng, moments: int, sentences: int) -> list[int]:
     return path
 
 
-def made_film(rng, moments=90, sentences=250, judged=0.7) -> MeasuredFilm:
-    """`rare` is high where a moment renders a sentence, `covered` is noise; some are judged."""
+def made_film(rng, moments=90, sentences=250, judged=0.7, quotes=0.0) -> MeasuredFilm:
+    """`rare` is high where a moment renders a sentence, `covered` is noise; some are judged.
+
+    A share of the moments that render a sentence quote one from elsewhere.
+    """
     path = walk(rng, moments, sentences)
     rendered = rng.random(moments) < 0.7
+    if quotes:
+        for moment in np.flatnonzero(rendered & (rng.random(moments) < quotes)):
+            path[moment] = int(rng.integers(sentences))
     planes = rng.normal(0, 1, (2, moments, sentences)).astype(np.float32)
     rows = np.flatnonzero(rendered)
     planes[0, rows, np.array(path)[rows]] += 3
@@ -85,10 +91,11 @@ def shares_of(config: AlignConfig) -> dict[str, float]:
     return {name: getattr(config.steps, name) for name in STEPS}
 
 
+@pytest.mark.parametrize("elsewhere", [0.0, 0.1])
 @pytest.mark.parametrize("timeline", [0.0, 1.5])
-def test_the_gradient_is_that_of_the_likelihood(timeline, rng):
+def test_the_gradient_is_that_of_the_likelihood(timeline, elsewhere, rng):
     film = made_film(rng, moments=12, sentences=15)
-    start = replace(START, steps=StepsConfig(timeline=timeline))
+    start = replace(START, steps=StepsConfig(timeline=timeline, elsewhere=elsewhere))
     values = _to_vector(start) + rng.normal(0, 0.2, len(_to_vector(start)))
     values[len(START.measures) + 1] = timeline + 0.05  # it is not to be negative
     likelihood, gradient = _film_gradient(film, _from_vector(start, values))
@@ -118,9 +125,11 @@ def test_the_objective_adds_the_pulls(rng):
     assert gradient == pytest.approx(expected)
 
 
-def test_numbers_survive_the_vector():
-    config = replace(START, steps=replace(StepsConfig(), stay=0.5, timeline=2.0))
-    again = _from_vector(START, _to_vector(config))
+@pytest.mark.parametrize("elsewhere", [0.0, 0.03])
+def test_numbers_survive_the_vector(elsewhere):
+    config = replace(START, steps=StepsConfig(stay=0.5, timeline=2.0, elsewhere=elsewhere))
+    again = _from_vector(config, _to_vector(config))
+    assert again.steps.elsewhere == pytest.approx(elsewhere)
     assert again.weights == pytest.approx(config.weights)
     assert (again.bias, again.steps.timeline) == pytest.approx((config.bias, 2.0))
     total = sum(shares_of(config).values())
@@ -149,6 +158,19 @@ def test_made_films_teach_how_they_were_made(rng):
     assert shares["back"] > shares["far_back"]
     assert [progress.done for progress in seen] == list(range(1, len(seen) + 1))
     assert {progress.stage for progress in seen} == {"fitting"}
+
+
+@pytest.mark.parametrize(("quotes", "least", "most"), [(0.0, 0.0, 0.02), (0.1, 0.03, 0.2)])
+def test_made_films_teach_how_often_they_quote(quotes, least, most, rng):
+    films = [made_film(rng, quotes=quotes) for _ in range(4)]
+    start = replace(START, steps=StepsConfig(elsewhere=0.01))
+    fitted = fit_positions(films, start, FitConfig(iterations=30, step_decay=0.01))
+    # Quotes to renderings in their place: 1 to 9.
+    assert least <= fitted.steps.elsewhere < most
+    without = fit_positions(films, START, FitConfig(iterations=30, step_decay=0.01))
+    assert without.steps.elsewhere == 0
+    if quotes:
+        assert fitted.steps.anywhere < without.steps.anywhere
 
 
 def test_more_steps_are_likelier_on_what_is_taught(rng):

@@ -168,7 +168,7 @@ def test_training_writes_a_preset(dataset, tmp_path):
     assert aligner.config.weights == pytest.approx(report["config"]["weights"])
     card = (out / "README.md").read_text()
     assert "24 judged lines of 2 pairs: ferry, garden" in card
-    for name in (*START.measures, *STEPS):
+    for name in (*START.measures, *STEPS, "elsewhere"):
         assert f"| {name} |" in card
     pair = load_pair(dataset / "ferry")
     film, book = load_film(pair.film), load_book(pair.book)

@@ -130,32 +130,37 @@ class PositionBlocks:
     def _update(self, blocks: range) -> range:
         return _update_messages(blocks, self._ahead, self._back, self._send_ahead, self._send_back)
 
-    def _weigh(self, block: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _fixed_rows(self, block: int) -> dict[int, positions.Fixed]:
+        start = block * _ROWS
+        return {m - start: known for m, known in self._fixed.items() if m // _ROWS == block}
+
+    def _weigh(self, block: int) -> positions.Cells:
         rows = slice(block * _ROWS, (block + 1) * _ROWS)
-        fixed = {m - rows.start: known for m, known in self._fixed.items() if m // _ROWS == block}
         cells = self._scores[rows], self._times[rows]
-        odds, absent, _ = positions.weigh_cells(*cells, self._steps, fixed)
-        return odds, absent  # (rows, J) each
+        return positions.weigh_cells(*cells, self._steps, self._fixed_rows(block))
 
     def _send_ahead(self, block: int) -> _Message:
-        odds, absent = self._weigh(block)
+        odds, absent, *_ = self._weigh(block)
         message: _Message = self._ahead[block].copy()
         forward = np.empty((len(odds), *message.shape), np.float32)
         positions.go_ahead(odds, absent, self._weights, message, forward)
         return message
 
     def _send_back(self, block: int) -> _Message:
-        odds, absent = self._weigh(block)
+        odds, absent, *_ = self._weigh(block)
         message: _Message = self._back[block].copy()
         positions.send_back(odds, absent, self._weights, message)
         return message
 
     def _solve(self, block: int) -> SolvedRows:
-        odds, absent = self._weigh(block)
+        odds, absent, quoting, _ = self._weigh(block)
         forward = np.empty((len(odds), *self._ahead[block].shape), np.float32)
         positions.go_ahead(odds, absent, self._weights, self._ahead[block].copy(), forward)
         positions.go_back(odds, absent, self._weights, forward, self._back[block].copy())
-        return SolvedRows(first=block * _ROWS, rendered=odds, position=absent)
+        first = block * _ROWS
+        scores = self._scores[first : first + _ROWS]
+        positions.add_quotes(scores, self._fixed_rows(block), quoting, absent, odds)
+        return SolvedRows(first=first, rendered=odds, position=absent)
 
 
 class ChainRows(NamedTuple):

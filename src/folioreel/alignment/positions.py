@@ -1,12 +1,14 @@
 """Where in the book the film is, moment by moment: a hidden position that moves by learned steps.
 
-Goes beyond the paper's chain (section 4.4) in three ways. A moment that is not in the book still
+Goes beyond the paper's chain (section 4.4) in four ways. A moment that is not in the book still
 has a position, that of its scene, so that its neighbours on both sides stay connected: a moment at
 position j either renders sentence j, with odds exp(score), or it does not, and says nothing. Films
-are faithful for a while and then free: in free passages those odds are lower. And steps between
-positions follow a mixture that is learned from judged films: stay, go on, go on farther, go back,
-or go anywhere. Sums over such steps are running sums, so all posteriors are exact and cost a few
-operations per cell.
+are faithful for a while and then free: in free passages those odds are lower. Wherever the film
+is, a moment may also quote a sentence from elsewhere in the book, at a small rate; the film stays
+where it is, so that a line taken from another chapter does not tear its scene apart. And steps
+between positions follow a mixture that is learned from judged films: stay, go on, go on farther, go
+back, or go anywhere. Sums over such steps are running sums, so all posteriors are exact and cost a
+few operations per cell.
 
 The kernels work on a run of moments, given the message that arrives from either side: the whole
 film here, one block of it in blocks.py.
@@ -48,12 +50,15 @@ class Positions:
     position: Floats
     """The film is at sentence j at moment i, whether in the book or not: (I, J); rows sum to 1."""
     rendered: Floats
-    """Moment i renders sentence j: (I, J); a row sums to the probability of being in the book."""
+    """Moment i renders sentence j, there or from elsewhere: (I, J); a row sums to the probability
+    of being in the book."""
     log_partition: float
     steps: Counts  # the expected number of steps of each kind, in the order of `STEPS`: (8,)
     passages: Counts
     """The expected number of turns from faithful or free to faithful or free: (2, 2)."""
-    rendered_freely: float  # the expected number of moments that are rendered in free passages
+    rendered_freely: float
+    """The expected number of moments in free passages that render the sentence they are at."""
+    elsewhere: float  # the expected number of moments that quote from elsewhere
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,6 +67,15 @@ class Fixed:
 
     sentences: NDArray[np.bool_] | None  # where the film is: (J,); None if unknown
     rendered: bool | None  # whether the moment is in the book; None if unknown
+
+
+class Cells(NamedTuple):
+    """What each cell weighs: position j weighs absent + odds · factor of the passage."""
+
+    odds: Floats  # as a rendering of sentence j: (I, J)
+    absent: Floats  # otherwise: as no rendering at all, or as a quote from elsewhere: (I, J)
+    quoting: Floats  # the share of the quote in `absent`, alike for all of a row: (I,)
+    scales: Floats  # the log of what each row was divided by: (I,)
 
 
 class StepWeights(NamedTuple):
@@ -84,10 +98,10 @@ def follow_book(
         scores: The logit of P(moment i renders sentence j | the film is at j): (I, J); -inf where
             nothing is said. They are not changed.
         times: When each moment is, from 0 at the first to 1 at the last: (I,).
-        steps: How likely each kind of step is, and how strong the timeline.
+        steps: How likely each kind of step and a quote are, and how strong the timeline.
         fixed: What is known of some moments; all paths obey it.
     """
-    odds, absent, scales = weigh_cells(scores, times, steps, fixed)
+    odds, absent, quoting, scales = weigh_cells(scores, times, steps, fixed)
     moments, sentences = scores.shape
     weights = step_weights(steps)
     forward = np.empty((moments, 2, sentences), np.float32)
@@ -95,6 +109,7 @@ def follow_book(
     counts, turns = np.zeros(len(STEPS)), np.zeros((2, 2))
     message = np.ones((2, sentences), np.float32)  # nothing is known of what follows the film
     rendered_freely = go_back(odds, absent, weights, forward, message, counts, turns)
+    quoted = add_quotes(scores, fixed or {}, quoting, absent, odds)
     return Positions(
         position=absent,  # the kernel replaces the weights by the posteriors
         rendered=odds,
@@ -102,6 +117,7 @@ def follow_book(
         steps=counts,
         passages=turns,
         rendered_freely=rendered_freely,
+        elsewhere=quoted,
     )
 
 
@@ -115,32 +131,62 @@ def weigh_cells(
     times: Floats,
     steps: StepsConfig,
     fixed: Mapping[int, Fixed] | None = None,
-) -> tuple[Floats, Floats, Floats]:
-    """What each cell weighs as a rendering and without one, and the log of each row's scale.
-
-    The weight of position j is absent + odds · factor of the passage. Arguments as `follow_book`
-    takes them, for any run of moments.
-    """
+) -> Cells:
+    """The weights of all cells. Arguments as `follow_book` takes them, for any run of moments."""
     bounded = np.clip(scores, -_SUREST, _SUREST)
     scales = np.maximum(bounded.max(axis=1), 0)  # (I,)
     odds = np.exp(bounded - scales[:, None])  # (I, J)
     odds[np.isneginf(scores)] = 0
-    absent = np.repeat(np.exp(-scales)[:, None], scores.shape[1], axis=1)  # (I, J)
+    silence, quotes = np.exp(-scales), np.zeros_like(scales)  # (I,)
+    placed = {}
+    for moment, known in (fixed or {}).items():
+        if known.rendered is not None:
+            (silence if known.rendered else odds)[moment] = 0
+        if known.sentences is not None:
+            odds[moment, ~known.sentences] = 0
+            if not known.rendered:  # a rendering may be a quote, wherever the film is
+                placed[moment] = known.sentences
+    if steps.elsewhere:
+        quotes = np.float32(steps.elsewhere) * odds.mean(axis=1)  # of what a judge allows
+        quotes[list(placed)] = 0
+    both = silence + quotes  # 0 if a rendering can be no quote
+    quoting = np.divide(quotes, both, out=np.zeros_like(both), where=both > 0)
+    absent = np.repeat(both[:, None], scores.shape[1], axis=1)  # (I, J)
+    for moment, sentences in placed.items():
+        absent[moment, ~sentences] = 0
     if steps.timeline:
         pull = np.exp(-np.float32(steps.timeline) * timeline_distance(times, scores.shape[1]))
         odds *= pull
         absent *= pull
-    for moment, known in (fixed or {}).items():
-        if known.rendered is not None:
-            (absent if known.rendered else odds)[moment] = 0
-        if known.sentences is not None:
-            odds[moment, ~known.sentences] = 0
-            absent[moment, ~known.sentences] = 0
     largest = np.maximum(odds.max(axis=1), absent.max(axis=1))[:, None]
     odds /= largest
     absent /= largest
     scales += np.log(largest[:, 0])
-    return odds, absent, scales
+    return Cells(odds=odds, absent=absent, quoting=quoting, scales=scales)
+
+
+def add_quotes(
+    scores: Floats, fixed: Mapping[int, Fixed], quoting: Floats, position: Floats, rendered: Floats
+) -> float:
+    """Add what is quoted from elsewhere to `rendered`; returns the expected number of quotes.
+
+    A quote is of any sentence that a judge allows, by its odds. They are computed anew, row by
+    row: the kernels leave none, and kept for a whole film they would take as much as `scores`.
+    """
+    quoted = 0.0
+    for moment in np.flatnonzero(quoting).tolist():
+        row = scores[moment]
+        bounded = np.clip(row, -_SUREST, _SUREST)
+        odds = np.exp(bounded - bounded.max())
+        odds[np.isneginf(row)] = 0
+        known = fixed.get(moment)
+        if known is not None and known.sentences is not None:
+            odds[~known.sentences] = 0
+        other = (position[moment] - rendered[moment]).sum()  # P(it renders no sentence where it is)
+        chance = float(quoting[moment]) * max(0.0, float(other))
+        rendered[moment] += np.float32(chance / odds.sum(dtype=np.float64)) * odds
+        quoted += chance
+    return quoted
 
 
 def step_weights(steps: StepsConfig) -> StepWeights:

@@ -45,10 +45,11 @@ START = AlignConfig(
         **dict.fromkeys(("semantic", "semantic_z", "semantic_long"), 0.0),
     },
     bias=-6.0,
-    steps=StepsConfig(),
+    steps=StepsConfig(elsewhere=0.01),
 )
 """Where fitting begins: shared rare words alone. A bias of -6 says that one cell in 400 is right,
-before its words are compared."""
+before its words are compared. One line in a hundred that is in the book is a quote from
+elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,7 +153,7 @@ def train_positions(
 def _card(config: AlignConfig, training: dict[str, Any]) -> str:
     assert config.steps is not None
     weights = [f"| {name} | {weight:.2f} |" for name, weight in config.weights.items()]
-    steps = [f"| {name} | {share:.3f} |" for name, share in asdict(config.steps).items()]
+    steps = [f"| {name} | {share:.3g} |" for name, share in asdict(config.steps).items()]
     lines = [
         "# Position model",
         "",
@@ -271,6 +272,7 @@ def _film_gradient(film: MeasuredFilm, config: AlignConfig) -> tuple[float, NDAr
         # By the logits of leaving the book, and of coming back.
         leave * (1 - steps.leave) - stay * steps.leave,
         come_back * (1 - steps.come_back) - stay_free * steps.come_back,
+        fixed.elsewhere - free.elsewhere,
     ]
     # Both chains take the same number of steps, so the softmax's normaliser cancels.
     return likelihood, np.concatenate([weights, others, fixed.steps - free.steps])
@@ -279,14 +281,18 @@ def _film_gradient(film: MeasuredFilm, config: AlignConfig) -> tuple[float, NDAr
 def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, float | None]]:
     """Bounds on the numbers that would otherwise reverse their own meaning."""
     # timeline, free (a score), logits of leave and come_back: -6 is a probability of 0.25 %,
-    # 0 one of a half, above which leaving the book would be the rule.
+    # 0 one of a half, above which leaving the book would be the rule. At most one quote from
+    # elsewhere to four or five renderings (e^-1.5).
     free: tuple[float | None, float | None] = (None, None)
-    others = [free, (0.0, config.strongest_timeline), (-8.0, 0.0), (-6.0, 0.0), (-6.0, 0.0)]
+    turns = [(-6.0, 0.0), (-6.0, 0.0)]
+    others = [free, (0.0, config.strongest_timeline), (-8.0, 0.0), *turns, (_LEAST_QUOTES, -1.5)]
     return [free] * len(start.measures) + others + [free] * len(STEPS)
 
 
-# Between the weights and the steps: bias, timeline, free, logits of leave and come_back.
-_OTHERS = 5
+# Between the weights and the steps: bias, timeline, free, logits of leave and come_back, and the
+# log of elsewhere.
+_OTHERS = 6
+_LEAST_QUOTES = -12.0  # the lowest log of elsewhere, and that of a start without quotes
 
 
 def _to_vector(config: AlignConfig) -> NDArray[np.float64]:
@@ -297,23 +303,26 @@ def _to_vector(config: AlignConfig) -> NDArray[np.float64]:
     logs = np.log(np.maximum(shares, 1e-6))
     weights = [config.weights[name] for name in config.measures]
     turns = [np.log(share / (1 - share)) for share in (steps.leave, steps.come_back)]
-    others = [config.bias, steps.timeline, steps.free, *turns]
+    quotes = math.log(max(steps.elsewhere, math.exp(_LEAST_QUOTES)))
+    others = [config.bias, steps.timeline, steps.free, *turns, quotes]
     return np.array([*weights, *others, *(logs - logs.mean())])
 
 
 def _from_vector(start: AlignConfig, values: NDArray[np.float64]) -> AlignConfig:
     measures = start.measures
-    bias, timeline, free, leave, come_back = values[len(measures) :][:_OTHERS].tolist()
+    bias, timeline, free, leave, come_back, quotes = values[len(measures) :][:_OTHERS].tolist()
     logs = values[-len(STEPS) :]
     # A line search may overshoot; at least e^-12, no step becomes impossible by underflow.
     shares = np.exp(np.maximum(logs - logs.max(), -12))
     named = dict(zip(STEPS, (shares / shares.sum()).tolist(), strict=True))
+    assert start.steps is not None
     steps = StepsConfig(
         **named,
         timeline=max(0.0, timeline),
         free=free,
         leave=1 / (1 + math.exp(-leave)),
         come_back=1 / (1 + math.exp(-come_back)),
+        elsewhere=math.exp(quotes) if start.steps.elsewhere else 0.0,  # none remain none
     )
     weights = dict(zip(measures, values.tolist(), strict=False))
     return replace(start, weights=weights, bias=bias, steps=steps)
