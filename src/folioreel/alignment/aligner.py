@@ -111,8 +111,9 @@ class Aligner:
     @property
     def encoder_name(self) -> str:
         """What the settings call the encoder of the preset's sentence vectors."""
-        semantic = any(measure.startswith("semantic") for measure in self.config.measures)
-        return self.config.semantic_encoder if semantic else self.config.sentence_encoder
+        if self.config.compares_meaning:
+            return self.config.semantic_encoder
+        return self.config.sentence_encoder
 
     @classmethod
     def load(
@@ -137,7 +138,7 @@ class Aligner:
         # An object cannot be loaded again by its name, which may be that of a shipped encoder.
         is_object = not isinstance(encoder, str | Path)
         named = f"{loaded.name} (an object)" if is_object else str(encoder)
-        if any(measure.startswith("semantic") for measure in config.measures):
+        if config.compares_meaning:
             changed = replace(config, semantic_encoder=named)
         elif "sentence" in config.measures:
             changed = replace(config, sentence_encoder=named)
