@@ -57,7 +57,8 @@ def align(
         book: A book file of any format that `load_book` reads, or what it returned.
         film: A video, or a subtitle file alone, or what `load_film` returned. A loaded film that
             has shots but was not watched is watched here.
-        preset: `default`, `paper`, a folder that training wrote, or the settings themselves.
+        preset: `default`, `fast`, `paper`, a folder that training wrote, or the settings
+            themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, or `none`; by default the best text

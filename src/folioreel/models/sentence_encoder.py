@@ -143,6 +143,15 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
     return transformers.load_sentence_transformer(name)
 
 
+def encoder_reference(encoder: str | Path) -> str:
+    """How settings that are kept name an encoder: a folder by its whole path."""
+    name = str(encoder)
+    folder = Path(os.path.expanduser(name))
+    if name not in (PRETRAINED, *BUILT_IN) and folder.is_dir():
+        return str(folder.resolve())
+    return name
+
+
 def open_word_encoder(name_or_folder: str) -> WordEncoder:
     """The word vectors and graphs of a shipped encoder, or of one in a folder."""
     name, known = name_or_folder, ", ".join(WORD_ENCODERS)
