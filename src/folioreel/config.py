@@ -8,13 +8,17 @@ from dataclasses import dataclass, field, replace
 from folioreel.errors import ConfigError
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu5")
+SEMANTIC = ("semantic", "semantic_z", "semantic_long", "window", "window_z", "window_long")
 MEASURES = (
     *("prior", "tfidf", *BLEU),
     *("rare", "covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"),
-    *("sentence", "semantic", "semantic_z", "semantic_long"),
+    *("sentence", *SEMANTIC),
     *("visual", "scene"),
 )
 """All measures, in the order in which the tensor stacks them."""
+WINDOW = 2
+"""Neighbours on each side of a line or sentence that share its window: encoders are trained with
+windows of this size (train/paraphrase.py), and `window` compares them."""
 STEPS = ("stay", "next", "near", "far", "farther", "back", "far_back", "anywhere")
 """The kinds of steps through the book from one moment of the film to the next."""
 
@@ -131,7 +135,7 @@ class AlignConfig:
     sentence_encoder: str = "skip-thought"
     """The encoder behind `sentence`: a name or a folder that `load_encoder` accepts."""
     semantic_encoder: str = "student"
-    """The encoder behind `semantic`."""
+    """The encoder behind `semantic` and `window`."""
     visual_embedding: str = "visual"
     """The video-sentence embedding behind `visual`: a name or a folder."""
     scene_embedding: str = "scene"
@@ -162,6 +166,11 @@ class AlignConfig:
     def measures(self) -> tuple[str, ...]:
         """The measures in use, in stacking order."""
         return tuple(name for name in MEASURES if name in self.weights)
+
+    @property
+    def compares_meaning(self) -> bool:
+        """Whether vectors of `semantic_encoder` are compared."""
+        return any(name in SEMANTIC for name in self.weights)
 
     @property
     def looks(self) -> bool:

@@ -52,7 +52,6 @@ def test_a_folder_beside_oneself(pair, tmp_path, monkeypatch):
 
 
 def test_an_export_of_a_transformer(pair, tmp_path):
-    pytest.importorskip("tokenizers")
     from models.test_transformer_encoder import made_export
 
     folder = made_export(tmp_path / "export")

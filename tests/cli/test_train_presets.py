@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from command_line import assert_one_line, run
+from made_encoders import made_model
 from made_pairs import write_dataset
 
 from folioreel.config import STEPS
@@ -49,17 +50,43 @@ def test_a_preset_as_json(dataset, tmp_path):
 def test_the_iterations_are_passed_on(dataset, tmp_path, monkeypatch):
     seen = []
 
-    def stub(dataset, out, config, progress):
-        seen.append((dataset, out, config.iterations))
+    def stub(dataset, out, config, progress, *, encoder):
+        seen.append((dataset, out, config.iterations, encoder))
         return {"pairs": [], "judged_lines": 0, "config": {"weights": {}, "steps": {}}}
 
     monkeypatch.setattr(module, "train_positions", stub)
-    for more, iterations in (((), 25), (("--iterations", 7), 7)):
+    choices = (
+        ((), 25, None),
+        (("--iterations", 7), 7, None),
+        (("--encoder", "uni-skip"), 25, "uni-skip"),
+    )
+    for more, *passed in choices:
         assert run("train", "positions", "pairs", "--out", tmp_path / "p", *more).exit_code == 0
-        assert seen[-1] == (module.Path("pairs"), tmp_path / "p", iterations)
+        assert seen[-1] == (module.Path("pairs"), tmp_path / "p", *passed)
     assert run("train", "positions", "pairs", "--out", "p", "--iterations", 0).exit_code == 2
     assert run("train", "positions", "pairs").exit_code == 2
-    assert len(seen) == 2
+    assert len(seen) == 3
+    shown = run("train", "positions", "--help").stdout
+    assert f"(default: {module.START.semantic_encoder})" in " ".join(shown.split())
+
+
+def test_an_encoder_of_your_own(dataset, tmp_path, monkeypatch):
+    """A folder beside oneself is named by its whole path, so that the preset works elsewhere."""
+    made_model().save(tmp_path / "made")
+    monkeypatch.chdir(tmp_path)
+    words = ("--out", "preset", "--iterations", 1, "--encoder", "made", "--json")
+    result = run("train", "positions", dataset, *words)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["config"]["semantic_encoder"] == str(tmp_path / "made")
+    card = (tmp_path / "preset" / "README.md").read_text("utf-8")
+    assert f"Its sentence encoder is `{tmp_path / 'made'}`." in card
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    evaluated = run("evaluate", dataset, "--preset", tmp_path / "preset", "--json")
+    assert evaluated.exit_code == 0, evaluated.output
+    monkeypatch.setattr(module, "find_pairs", lambda _: pytest.fail("read first"))
+    refused = run("train", "positions", dataset, "--out", "p", "--encoder", "./nothing")
+    assert_one_line(refused, "nothing", "no such folder")
 
 
 def test_what_training_refuses(dataset, tmp_path):
@@ -126,12 +153,28 @@ def test_leaving_one_out_with_a_report(dataset, tmp_path):
     assert_one_line(run("evaluate", dataset, "--leave-one-out", "--out", out), "--force")
 
 
+def test_leaving_one_out_with_another_encoder(dataset, monkeypatch):
+    fit_preset = module.fit_preset
+    monkeypatch.setattr(
+        module, "fit_preset", lambda others, *_: fit_preset(others, module.FitConfig(iterations=2))
+    )
+    found = {}
+    for encoder in ("student", "uni-skip"):
+        result = run("evaluate", dataset, "--leave-one-out", "--encoder", encoder, "--json")
+        assert result.exit_code == 0, result.output
+        assert "not trained with" not in result.stderr
+        config = json.loads(result.stdout)[0]["signature"]["config"]
+        assert config["semantic_encoder"] == encoder
+        found[encoder] = config["weights"]["semantic"]
+    assert found["student"] != found["uni-skip"]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (("--preset", "paper"), "--preset"),
         (("--preset", "default"), "--preset"),  # even if it is the default
-        (("--encoder", "minilm"), "--encoder"),
+        (("--baseline", "encoder"), "--baseline"),
     ],
 )
 def test_settings_that_would_change_nothing(options, says, dataset, monkeypatch):

@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from folioreel.models.folders import builtin_folder
+from folioreel.models.folders import CARD, builtin_folder
 from folioreel.models.sentence_encoder import BUILT_IN, load_encoder
-from folioreel.models.word_encoder import FORMAT, WordEncoder
+from folioreel.models.transformer_encoder import FORMAT as TRANSFORMER
+from folioreel.models.word_encoder import FORMAT
 
 UNITS = {"skip-thought": 2048, "uni-skip": 1024, "bi-skip": 1024, "student": 384}
 TEXTS = (
@@ -42,7 +43,7 @@ def cosines(encoder, texts):
 
 def test_every_name_is_one_that_we_know():
     assert set(BUILT_IN) == set(UNITS)
-    assert set(FORMAT.shipped()) == set(BUILT_IN.values())
+    assert {*FORMAT.shipped(), *TRANSFORMER.shipped()} == set(BUILT_IN.values())
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -100,7 +101,7 @@ def test_they_fit_into_a_package():
 
 @pytest.mark.parametrize("name", sorted(set(BUILT_IN.values())))
 def test_the_card_says_what_one_asks(name):
-    card = WordEncoder.load(name).card
+    card = (builtin_folder(name) / CARD).read_text("utf-8")
     data = r"\d[\d,.]*(?: million)? (?:books|novels|sentences)|(?:books|sentences): *\d"
     assert re.search(data, card), "on what it was trained"
     assert re.search(r"`[^`\n]*(?:folioreel|python|make) [^`\n]*`|```", card), "by which command"

@@ -65,7 +65,7 @@ def test_the_presets_that_come_with_the_package(name):
     config = load_preset(name)
     assert config.measures
     assert Aligner.load(name).name == name
-    if name == "default":
+    if name != "paper":
         assert config.steps is not None
         assert sum(getattr(config.steps, step) for step in STEPS) == pytest.approx(1, abs=1e-3)
         slope, _ = config.calibration
@@ -150,11 +150,17 @@ def test_a_preset_with_the_chains_retired_settings(preset):
     refuse(ModelFolderError, "absent.*no longer supported", preset)
 
 
+def test_the_fast_preset_reads_with_the_student():
+    config = load_preset("fast")
+    assert config.semantic_encoder == "student"
+    assert not any(name.startswith("window") for name in config.measures)
+
+
 def test_an_unknown_preset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
     for name in ("nonsense", "file", "../nothing/here"):
-        with pytest.raises(ConfigError, match="default, paper, or give a folder"):
+        with pytest.raises(ConfigError, match="default, fast, paper, or give a folder"):
             load_preset(name)
 
 

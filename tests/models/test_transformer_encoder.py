@@ -8,13 +8,12 @@ import types
 import numpy as np
 import onnx
 import pytest
+import tokenizers
 from onnx import TensorProto, helper, numpy_helper
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.models import transformer_encoder
 from folioreel.models.sentence_encoder import load_encoder
-
-tokenizers = pytest.importorskip("tokenizers")
 
 WORDS = ("[PAD]", "[UNK]", "the", "ferry", "crossed", "river", "at", "dawn", ".")
 TABLE = np.random.default_rng(3).standard_normal((len(WORDS), 5)).astype(np.float32)
@@ -113,13 +112,6 @@ def test_exports_that_are_refused(tmp_path):
         load_encoder(str(folder))
     with pytest.raises(ModelFolderError, match="without pooling"):
         load_encoder(str(made_export(tmp_path / "pooled", pooled=True)))
-
-
-def test_a_missing_tokenizers_package(tmp_path, monkeypatch):
-    folder = made_export(tmp_path / "made")
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(ConfigError, match="pip install tokenizers"):
-        load_encoder(str(folder))
 
 
 def test_a_missing_minilm(monkeypatch):

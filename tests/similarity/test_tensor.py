@@ -81,7 +81,7 @@ def test_sentence_vectors_are_those_of_their_encoders(film, book, folder):
     assert block.measures == ("bleu2", "sentence", "semantic")
     encoders = {"sentence": made_model(), "semantic": load_encoder("student")}
     for name, encoder in encoders.items():
-        measure = SentenceMeasure(name, encoder, film, book)
+        measure = SentenceMeasure((name,), encoder, film, book)
         expected = np.zeros((len(measure.names), 7, len(book.sentences)), dtype=np.float32)
         # One row above the first moment is beyond the film.
         measure.rows(0, 6, expected[:, 1:])
@@ -103,6 +103,6 @@ def test_the_encoder_that_the_config_names(film, book, folder):
 def test_encoders_are_opened_only_where_they_are_needed(film, book):
     broken = {"sentence_encoder": "./nothing", "semantic_encoder": "./nothing"}
     SimilarityRows(film, book, AlignConfig(weights={"bleu1": 1.0}, **broken))
-    for measure in ("sentence", "semantic"):
+    for measure in ("sentence", "semantic", "window_z"):
         with pytest.raises(ModelFolderError, match="no such folder"):
             SimilarityRows(film, book, AlignConfig(weights={measure: 1.0}, **broken))

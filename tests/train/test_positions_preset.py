@@ -12,7 +12,7 @@ from made_pairs import write_dataset, write_pair
 from folioreel import Aligner
 from folioreel.alignment.positions import film_times
 from folioreel.alignment.score import score_cells
-from folioreel.config import STEPS
+from folioreel.config import SEMANTIC, STEPS
 from folioreel.errors import InputError, ModelFolderError
 from folioreel.evaluate.dataset import Pair, load_pair
 from folioreel.evaluate.judged_tables import Judgement, SpokenLine
@@ -132,6 +132,32 @@ def test_the_pairs_are_measured_once(judged):
         assert item.measured.scores(START) == pytest.approx(scores, abs=1e-4)
         assert len(item.measured.fixed) == len(item.pair.judgements)
     assert judged[0].measured.planes.any(axis=(1, 2)).all()
+
+
+def test_pairs_are_read_with_another_encoder(judged, dataset):
+    others = read_judged(dataset, encoder="uni-skip")
+    assert [item.encoder for item in (judged[0], others[0])] == ["student", "uni-skip"]
+    config = replace(START, semantic_encoder="uni-skip")
+    rows = SimilarityRows(others[0].film, others[0].book, config)
+    expected = np.moveaxis(rows.block(0, rows.shape[0]).values, -1, 0)
+    assert others[0].measured.planes == pytest.approx(expected, abs=1e-4)
+    changed = [
+        name
+        for k, name in enumerate(START.measures)
+        if not np.allclose(judged[0].measured.planes[k], expected[k], atol=1e-3)
+    ]
+    assert changed == list(SEMANTIC)
+    assert fit_preset(others, FEW).semantic_encoder == "uni-skip"
+    with pytest.raises(ValueError, match="one encoder"):
+        fit_preset([judged[0], others[1]], FEW)
+
+
+def test_films_of_several_blocks_are_measured_whole(judged, monkeypatch):
+    monkeypatch.setattr(SimilarityRows.blocks, "__defaults__", (3, 0))
+    item = judged[0]
+    found = module._measure_all(SimilarityRows(item.film, item.book, START))
+    assert found.flags.c_contiguous
+    assert found == pytest.approx(item.measured.planes, abs=1e-5)
 
 
 def test_measured_pairs_are_aligned_as_others_are(judged):

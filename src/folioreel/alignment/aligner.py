@@ -57,7 +57,8 @@ def align(
         book: A book file of any format that `load_book` reads, or what it returned.
         film: A video, or a subtitle file alone, or what `load_film` returned. A loaded film that
             has shots but was not watched is watched here.
-        preset: `default`, `paper`, a folder that training wrote, or the settings themselves.
+        preset: `default`, `fast`, `paper`, a folder that training wrote, or the settings
+            themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, or `none`; by default the best text
@@ -111,8 +112,9 @@ class Aligner:
     @property
     def encoder_name(self) -> str:
         """What the settings call the encoder of the preset's sentence vectors."""
-        semantic = any(measure.startswith("semantic") for measure in self.config.measures)
-        return self.config.semantic_encoder if semantic else self.config.sentence_encoder
+        if self.config.compares_meaning:
+            return self.config.semantic_encoder
+        return self.config.sentence_encoder
 
     @classmethod
     def load(
@@ -137,7 +139,7 @@ class Aligner:
         # An object cannot be loaded again by its name, which may be that of a shipped encoder.
         is_object = not isinstance(encoder, str | Path)
         named = f"{loaded.name} (an object)" if is_object else str(encoder)
-        if any(measure.startswith("semantic") for measure in config.measures):
+        if config.compares_meaning:
             changed = replace(config, semantic_encoder=named)
         elif "sentence" in config.measures:
             changed = replace(config, sentence_encoder=named)

@@ -81,6 +81,7 @@ def evaluate_pairs(
     Examples:
       folioreel evaluate pairs/
       folioreel evaluate pairs/ --encoder minilm --out report
+      folioreel evaluate pairs/ --leave-one-out --encoder minilm
       folioreel evaluate pairs/ --leave-one-out --group close old-scrooge,the-devil
       folioreel evaluate pairs/ --compare bm25-monotone
       folioreel evaluate pairs/old-scrooge --json
@@ -125,7 +126,8 @@ def _align_pairs(
     other = report.make_system(compare, **watching) if compare else None
     with output.show_progress() as progress:
         if leave_one_out:
-            judged = positions.read_judged(dataset, progress=progress, shots=watching["shots"])
+            reading: dict[str, Any] = {"encoder": encoder, "shots": watching["shots"]}
+            judged = positions.read_judged(dataset, progress, **reading)
             results = positions.leave_one_out(judged, progress=progress, **watching)
         else:
             results = report.evaluate_system(dataset, system, progress)
@@ -150,7 +152,7 @@ def _check_options(leave_one_out: bool, baseline: str | None) -> None:
     if baseline and not baseline.startswith("encoder"):
         unused = ["encoder", "preset"]
     if leave_one_out:
-        option, unused = "--leave-one-out", ["baseline", "encoder", "preset"]
+        option, unused = "--leave-one-out", ["baseline", "preset"]
     for name in unused:
         source = click.get_current_context().get_parameter_source(name)
         if source is not ParameterSource.DEFAULT:

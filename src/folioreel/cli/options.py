@@ -99,7 +99,7 @@ method = join(
     name(
         "--preset",
         "default",
-        "Alignment method: default, paper, or the folder of a trained preset.",
+        "Alignment method: default, fast, paper, or the folder of a trained preset.",
         "NAME|FOLDER",
     ),
     encoder("Sentence encoder to use instead of the preset's own, such as minilm."),

@@ -58,8 +58,9 @@ _clip_options = options.join(
 @train.command()
 @click.argument("dataset", type=options.FILE)
 @_preset_options
+@options.encoder("Sentence encoder of the preset, by name or folder (default: student).")
 @options.number("--iterations", 25, "Iterations of the optimiser at most.", click.IntRange(min=1))
-def positions(dataset: Path, out: Path, iterations: int) -> None:
+def positions(dataset: Path, out: Path, encoder: str | None, iterations: int) -> None:
     """Fit the default preset's position model to all judged pairs in DATASET.
 
     Fits what each measure is worth, how films move through their books, and how sure a link is.
@@ -68,13 +69,15 @@ def positions(dataset: Path, out: Path, iterations: int) -> None:
     \b
     Examples:
       folioreel train positions pairs/ --out preset
+      folioreel train positions pairs/ --out preset --encoder minilm
       folioreel train positions pairs/ --out preset --iterations 10 --json
     """
     from folioreel.config import STEPS
     from folioreel.train.positions import FitConfig, train_positions
 
+    settings = FitConfig(iterations=iterations)
     with output.show_progress() as progress:
-        report = train_positions(dataset, out, FitConfig(iterations=iterations), progress)
+        report = train_positions(dataset, out, settings, progress, encoder=encoder)
     output.show_json({"preset": str(out), **report})
     weights, steps = report["config"]["weights"], report["config"]["steps"]
     output.show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})

@@ -25,6 +25,7 @@ from folioreel.progress import Progress, ProgressCallback, ignore_progress
 # Encoder → the shipped model it is in; `uni-skip` and `bi-skip` are the two parts of theirs.
 BUILT_IN = dict.fromkeys(("skip-thought", "uni-skip", "bi-skip"), "skip-thought")
 BUILT_IN["student"] = "student"
+WORD_ENCODERS = tuple(BUILT_IN)  # those over word vectors; others are transformers
 PRETRAINED = "minilm"  # the encoder whose files come with another package
 
 # Texts that a foreign encoder gets at a time: enough for its own batches, and progress is seen.
@@ -104,9 +105,9 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
 
     Args:
         encoder: `skip-thought`, `uni-skip`, `bi-skip` or `student`, which ship with the package;
-            `minilm`; a folder that `WordEncoder.save` wrote; a folder with an ONNX export of a
-            sentence-transformers model; the name of such a model, where that package is installed;
-            or an encoder object, which is used as it is.
+            `minilm`; a folder that `WordEncoder.save` or `save_transformer` wrote; a folder with an
+            ONNX export of a sentence-transformers model; the name of such a model, where that
+            package is installed; or an encoder object, which is used as it is.
 
     Raises:
         ConfigError: There is no such encoder, or a package that it needs is missing.
@@ -118,13 +119,17 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
     from folioreel.models import transformer_encoder as transformers
 
     name = str(encoder)
-    if name in BUILT_IN:
+    if name in WORD_ENCODERS:
         return _open_graphs(_load_part(builtin_folder(BUILT_IN[name]), name))
+    if name in BUILT_IN:
+        return transformers.load_transformer(builtin_folder(BUILT_IN[name]))
     if name == PRETRAINED:
         return transformers.load_minilm()
     folder = Path(os.path.expanduser(name))
     if FORMAT.is_in(folder):
         return _open_graphs(WordEncoder.load(folder))
+    if transformers.FORMAT.is_in(folder):
+        return transformers.load_transformer(folder)
     if folder.is_dir():
         return transformers.load_export(folder)
     if folder.is_absolute() or name.startswith((".", "~")):
@@ -138,15 +143,24 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
     return transformers.load_sentence_transformer(name)
 
 
+def encoder_reference(encoder: str | Path) -> str:
+    """How settings that are kept name an encoder: a folder by its whole path."""
+    name = str(encoder)
+    folder = Path(os.path.expanduser(name))
+    if name not in (PRETRAINED, *BUILT_IN) and folder.is_dir():
+        return str(folder.resolve())
+    return name
+
+
 def open_word_encoder(name_or_folder: str) -> WordEncoder:
     """The word vectors and graphs of a shipped encoder, or of one in a folder."""
-    name, known = name_or_folder, ", ".join(BUILT_IN)
-    if name in BUILT_IN:
+    name, known = name_or_folder, ", ".join(WORD_ENCODERS)
+    if name in WORD_ENCODERS:
         return _load_part(builtin_folder(BUILT_IN[name]), name)
-    folder = Path(os.path.expanduser(name))
-    if name != PRETRAINED and FORMAT.is_in(folder):
+    folder, is_transformer = Path(os.path.expanduser(name)), name in (PRETRAINED, *BUILT_IN)
+    if not is_transformer and FORMAT.is_in(folder):
         return WordEncoder.load(folder)
-    if name == PRETRAINED or (folder / "tokenizer.json").is_file():
+    if is_transformer or (folder / "tokenizer.json").is_file():
         raise ConfigError(
             f"{name} reads pieces of words and has no word vectors; give one of {known}, or a"
             " folder of their kind"

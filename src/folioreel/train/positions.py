@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 from folioreel.alignment.aligner import Aligner, align
 from folioreel.alignment.links import logit
 from folioreel.alignment.positions import Fixed, film_times, follow_book, timeline_distance
-from folioreel.config import STEPS, AlignConfig, StepsConfig
+from folioreel.config import SEMANTIC, STEPS, AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import judge_links, placed_links
@@ -31,6 +31,7 @@ from folioreel.evaluate.report import PairResult, judge_alignment
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
+from folioreel.models.sentence_encoder import encoder_reference, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, track
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.judged import fixed_moments
@@ -42,7 +43,7 @@ START = AlignConfig(
         **dict.fromkeys(
             ("covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"), 0.0
         ),
-        **dict.fromkeys(("semantic", "semantic_z", "semantic_long"), 0.0),
+        **dict.fromkeys(SEMANTIC, 0.0),
     },
     bias=-6.0,
     steps=StepsConfig(elsewhere=0.01),
@@ -91,26 +92,47 @@ class JudgedFilm:
     film: Film
     book: Book
     measured: MeasuredFilm
+    encoder: str = START.semantic_encoder  # the sentence encoder behind its measures
 
 
 def read_judged(
-    dataset: Path, progress: ProgressCallback = ignore_progress, *, shots: bool = True
+    dataset: Path,
+    progress: ProgressCallback = ignore_progress,
+    *,
+    encoder: str | Path | None = None,
+    shots: bool = True,
 ) -> list[JudgedFilm]:
-    """Every judged pair of a dataset, with its measures."""
+    """Every judged pair of a dataset, with its measures.
+
+    `encoder` is the name or folder of a sentence encoder that takes the place of START's.
+    """
+    start = START
+    if encoder is not None:
+        load_encoder(encoder)  # a wrong name should be refused before anything is read
+        start = replace(START, semantic_encoder=encoder_reference(encoder))
     found = []
     for folder in track(find_pairs(dataset), "measuring", progress):
         pair = load_pair(folder)
         film, book = load_pair_film(pair, shots=shots), load_book(pair.book)
-        rows = SimilarityRows(film, book, START)
-        values = rows.block(0, rows.shape[0]).values  # (I, J, M)
         measured = MeasuredFilm(
-            planes=np.moveaxis(values, -1, 0),
+            planes=_measure_all(SimilarityRows(film, book, start)),
             silent=np.array([moment.text == "" for moment in film.moments]),
             times=film_times(film),
             fixed=fixed_moments(pair, film, book),
         )
-        found.append(JudgedFilm(pair=pair, film=film, book=book, measured=measured))
+        named = start.semantic_encoder
+        found.append(JudgedFilm(pair=pair, film=film, book=book, measured=measured, encoder=named))
     return found
+
+
+def _measure_all(rows: SimilarityRows) -> NDArray[np.float32]:
+    """All measures of a film: (M, I, J)."""
+    planes = np.empty((len(rows.measures), *rows.shape), dtype=np.float32)
+    # In blocks, as a whole film at once would take twice the memory of the planes.
+    for block in rows.blocks():
+        last = block.first + len(block.values)
+        planes[:, block.first : last] = np.moveaxis(block.values, -1, 0)
+    return planes
 
 
 def fit_preset(
@@ -118,8 +140,12 @@ def fit_preset(
     config: FitConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> AlignConfig:
-    """The settings fitted to some judged pairs."""
-    fitted = fit_positions([item.measured for item in judged], START, config, progress)
+    """The settings fitted to some judged pairs, with the encoder that they were read with."""
+    encoders = {item.encoder for item in judged}
+    if len(encoders) != 1:
+        raise ValueError("the pairs should have been read with one encoder")
+    start = replace(START, semantic_encoder=encoders.pop())
+    fitted = fit_positions([item.measured for item in judged], start, config, progress)
     outcomes = [
         judge_links(item.pair, placed_links(align_measured(item, fitted))) for item in judged
     ]
@@ -135,13 +161,16 @@ def train_positions(
     out: Path,
     config: FitConfig | None = None,
     progress: ProgressCallback = ignore_progress,
+    *,
+    encoder: str | Path | None = None,
 ) -> dict[str, Any]:
     """Fit a preset to every judged pair of a dataset and write its folder.
 
-    Returns the pairs, the number of judged lines, the date, and the settings.
+    `encoder` is the sentence encoder that the preset will use, as in `read_judged`. Returns the
+    pairs, the number of judged lines, the date, and the settings.
     """
     check_replaceable(out)
-    judged = read_judged(dataset, progress)
+    judged = read_judged(dataset, progress, encoder=encoder)
     fitted = fit_preset(judged, config, progress)
     names = [item.pair.name for item in judged]
     lines = sum(len(item.measured.fixed) for item in judged)
@@ -160,6 +189,7 @@ def _card(config: AlignConfig, training: dict[str, Any]) -> str:
         f"Fitted on {training['date']} with `folioreel train positions` to"
         f" {training['judged_lines']:,} judged lines of {len(training['pairs'])} pairs:"
         f" {', '.join(training['pairs'])}.",
+        f"Its sentence encoder is `{config.semantic_encoder}`.",
         "To evaluate it on one of these pairs, fit it to the others:",
         "`folioreel evaluate DATASET --leave-one-out`.",
         "",
