@@ -11,6 +11,7 @@ from made_transformer import write_transformer
 
 from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.positions import film_times, follow_book
+from folioreel.errors import ConfigError
 from folioreel.models.sentence_encoder import load_encoder
 from folioreel.train.encoder import TrainEncoderConfig, train_encoder
 from folioreel.train.lessons import align_lesson, find_films_and_books, read_pair
@@ -76,6 +77,18 @@ def test_a_run_ends_with_an_encoder_that_runs(pairs, start, tmp_path):
     before = graph(out)
     assert train_encoder(pairs, out, settings(start, rounds=2)) == report, "nothing was left to do"
     assert graph(out) == before
+
+
+def test_rounds_can_be_added_but_not_taken_back(pairs, start, tmp_path):
+    both, one_by_one = tmp_path / "both", tmp_path / "one-by-one"
+    train_encoder(pairs, both, settings(start, rounds=2))
+    first = train_encoder(pairs, one_by_one, settings(start))
+    assert graph(one_by_one) != graph(both)
+    second = train_encoder(pairs, one_by_one, settings(start, rounds=2))
+    assert graph(one_by_one) == graph(both)
+    assert second["rounds"][0] == first["rounds"][0], "what the first round measured stays"
+    with pytest.raises(ConfigError, match="round-2 already"):
+        train_encoder(pairs, both, settings(start))
 
 
 class Stopped(Exception):

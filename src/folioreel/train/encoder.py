@@ -32,6 +32,7 @@ from folioreel.train.lessons import (
     PieceReader,
     TextLesson,
     align_lesson,
+    check_posteriors,
     find_films_and_books,
     read_pair,
 )
@@ -117,6 +118,12 @@ def train_encoder(
     graph, reader = (folder / _GRAPH).read_bytes(), PieceReader(folder / _TOKENIZER)
     longest = open_network(graph).config.longest
     aligner = Aligner.load(settings.preset)
+    check_posteriors(aligner)
+    later = f"round-{settings.rounds + 1}"
+    if (out / later).exists():
+        raise ConfigError(
+            f"{out} has {later} already; ask for more rounds, or choose another --out"
+        )
     material = _read(dataset, settings, progress)
     data = _fingerprints(material, aligner, graph, reader)
     first = Path("round-1")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.positions import Fixed, film_times, follow_book
+from folioreel.config import StepsConfig
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.evaluate import dataset
 from folioreel.files import file_sha256
@@ -95,18 +96,23 @@ def find_films_and_books(folder: Path) -> list[Path]:
     return found
 
 
-def align_lesson(pair: FilmAndBook, aligner: Aligner) -> TextLesson:
-    """What an aligner makes of a pair, as a lesson.
+def check_posteriors(aligner: Aligner) -> StepsConfig:
+    """The position model of a preset.
 
     Raises:
-        ConfigError: The preset has no position model, and so no posteriors.
+        ConfigError: It has none, and so no posteriors.
     """
-    steps = aligner.config.steps
-    if steps is None:
+    if aligner.config.steps is None:
         raise ConfigError(
             f"the preset {aligner.name} gives no posteriors to learn from; choose default or a"
             " preset of `folioreel train positions`"
         )
+    return aligner.config.steps
+
+
+def align_lesson(pair: FilmAndBook, aligner: Aligner) -> TextLesson:
+    """What an aligner makes of a pair, as a lesson."""
+    steps = check_posteriors(aligner)
     scores = aligner.score(pair.film, pair.book)
     rendered = follow_book(scores, film_times(pair.film), steps, pair.fixed).rendered  # (I, J)
     judged = {one.moment: one for one in pair.judged}

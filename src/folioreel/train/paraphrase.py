@@ -335,7 +335,7 @@ def recall(lessons: Sequence[Lesson], encode: Callable[[Pieces], Tensor]) -> dic
     first = tenth = total = 0
     for lesson in lessons:
         lines, sentences = encode(lesson.lines), encode(lesson.sentences)
-        nearest = (lines @ sentences.T).topk(10, dim=1).indices.cpu().numpy()
+        nearest = (lines @ sentences.T).topk(min(10, len(sentences)), dim=1).indices.cpu().numpy()
         for line, found in enumerate(nearest):
             right = lesson.places[lesson.starts[line] : lesson.starts[line + 1]]
             if lesson.new[line] or not len(right):

@@ -174,4 +174,5 @@ def _candidates(adaptation: _Adaptation, files: dict[int | str, list[Path]]) -> 
 
 
 def _slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    plain = title.lower().encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
