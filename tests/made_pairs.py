@@ -8,6 +8,7 @@ _PLACES = "harbour cellar orchard chapel attic kitchen market mill quarry tower"
 _THINGS = "lantern kettle violin ladder basket mirror saddle anchor candle barrel".split()
 _DEEDS = "carried painted mended buried borrowed stole polished dropped hid weighed".split()
 _NAMES = "Martha Edgar Lucille Osbert Wilma Horace Agnes Bertram".split()
+WORDS = tuple(word.lower() for word in (*_PLACES, *_THINGS, *_DEEDS, *_NAMES))
 SENTENCES = 60
 LINES = 12
 """Nine lines that are in the book, one of its scene alone, two that are not in it."""

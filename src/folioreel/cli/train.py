@@ -29,6 +29,7 @@ def train() -> None:
       folioreel train positions pairs/ --out preset
       folioreel train context pairs/old-scrooge --out preset
       folioreel train sentences corpus --out skip-thought --minutes 60
+      folioreel train encoder pairs/ --out run
       folioreel train visual flickr8k/ --out embedding
       folioreel train combine uni/encoder bi/encoder --out combined
     """
@@ -156,6 +157,58 @@ def sentences(corpus: Path, out: Path, **settings: Any) -> None:
         "words per second": round(report["run"]["words_per_second"]) or None,
         "perplexity, sentence before": last.get("perplexity_before"),
         "perplexity, sentence after": last.get("perplexity_after"),
+    }
+    _show_run(report, "step", figures, out)
+
+
+@train.command()
+@click.argument("dataset", type=options.FILE)
+@options.out("Folder for the run.", required=True)
+@options.name("--preset", "default", "Preset that aligns the pairs.", "NAME|FOLDER")
+@options.name("--encoder", "paraphrase", "Encoder to start from.", "NAME|FOLDER")
+@options.number("--steps", 500, "Number of training steps in each round.")
+@options.number("--batch", 8, "Batch size, in runs of 32 lines.")
+@click.option("--rate", default=2e-5, show_default=True, metavar="R", help="Learning rate.")
+@options.number("--seed", 0, "Seed of the random choices.")
+@options.number("--round", 1, "Number of rounds; each aligns the pairs and learns from that.")
+@click.option(
+    "--written",
+    type=options.FILE,
+    multiple=True,
+    metavar="FOLDER",
+    help="Written adaptations to learn from as well; may be repeated.",
+)
+@click.option(
+    "--novels", type=options.FILE, metavar="FOLDER", help="Texts of the novels of --written."
+)
+@options.device
+@options.json
+def encoder(dataset: Path, out: Path, **settings: Any) -> None:
+    """Fine-tune a sentence encoder on the pairs of films and books in DATASET.
+
+    DATASET is a folder with a folder for each pair, judged or not. Writes encoder/ into FOLDER, for
+    --encoder. Run the same command again to continue from the last checkpoint.
+
+    \b
+    Examples:
+      folioreel train encoder pairs/ --out run
+      folioreel train encoder pairs/ --out run --round 2 --written adaptations/ --novels novels/
+    """
+    with _training() as progress:
+        from folioreel.train.encoder import TrainEncoderConfig, train_encoder
+
+        rounds = settings.pop("round")
+        report = train_encoder(
+            dataset, out, TrainEncoderConfig(rounds=rounds, **settings), progress
+        )
+    final = report["rounds"][-1]
+    last = final["log"][-1] if final["log"] else {}
+    figures = {
+        "rounds done": len(report["rounds"]),
+        "pairs": len(report["pairs"]),
+        "share of lines found in the books": final["lines_found"],
+        "recall@1 on novels kept for testing": last.get("recall@1"),
+        "recall@10 on novels kept for testing": last.get("recall@10"),
     }
     _show_run(report, "step", figures, out)
 

@@ -168,10 +168,10 @@ def find_pairs(folder: Path) -> list[Path]:
     """The judged pairs in a folder: the folder itself, or its sub-folders by name."""
     if not folder.is_dir():
         raise InputError("is not a folder; give a folder of judged pairs", folder)
-    if _is_pair(folder):
+    if is_pair(folder):
         return [folder]
     folders = sorted(path for path in folder.iterdir() if path.is_dir())
-    found = [path for path in folders if _is_pair(path)]
+    found = [path for path in folders if is_pair(path)]
     for path in folders:
         if path not in found and _has_book_and_film(path):
             raise InputError(
@@ -188,7 +188,8 @@ def find_pairs(folder: Path) -> list[Path]:
     return found
 
 
-def _is_pair(folder: Path) -> bool:
+def is_pair(folder: Path) -> bool:
+    """Whether a folder holds judgements of a pair."""
     return _first_of(folder, ("gold.tsv", *ANNOTATIONS)) is not None
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,6 +176,17 @@ class ParaphraseTraining(Training[list[_Group]]):
             found = cosines.topk(min(kept, cosines.shape[1]), dim=1).indices
             self._confused[number] = found.cpu().numpy().astype(np.int32)
 
+    def load(self, path: Path) -> None:
+        """Continue; lines stay confused with what the network at the start took for them."""
+        start = _copy_state(self.network)
+        super().load(path)
+        if self._confused or self.done >= self.total:
+            return
+        reached = _copy_state(self.network)
+        self.network.load_state_dict(start)
+        self.find_confused()
+        self.network.load_state_dict(reached)
+
     @torch.no_grad()
     def encode(self, texts: Pieces, batch: int = 512) -> Tensor:
         """The vectors of all texts: (N, units)."""
@@ -266,7 +278,7 @@ class ParaphraseTraining(Training[list[_Group]]):
         """All texts of a step, in a few parts of like length."""
         pieces = [source.ids[a:b] for source, rows in texts for a, b in _spans(source, rows)]
         order = np.argsort([len(text) for text in pieces], kind="stable")
-        parts = []
+        parts: list[Tensor] = []
         for rows in np.array_split(order, _CHUNKS):
             ids = self._pad([pieces[row] for row in rows])
             with self.mixed_precision():
@@ -275,7 +287,7 @@ class ParaphraseTraining(Training[list[_Group]]):
 
     def _group_loss(self, group: _Group, lines: Tensor, sentences: Tensor) -> Tensor:
         targets = torch.from_numpy(group.targets).to(self.device, non_blocking=True)
-        loss = self._cross_entropy(lines @ sentences.T, self.network.nowhere[0], targets)
+        loss: Tensor = self._cross_entropy(lines @ sentences.T, self.network.nowhere[0], targets)
         if not self.config.windows:
             return loss
         whole = torch.from_numpy(group.whole).to(self.device)
@@ -322,7 +334,7 @@ def recall(lessons: Sequence[Lesson], encode: Callable[[Pieces], Tensor]) -> dic
     first = tenth = total = 0
     for lesson in lessons:
         lines, sentences = encode(lesson.lines), encode(lesson.sentences)
-        nearest = (lines @ sentences.T).topk(10, dim=1).indices.cpu().numpy()
+        nearest = (lines @ sentences.T).topk(min(10, len(sentences)), dim=1).indices.cpu().numpy()
         for line, found in enumerate(nearest):
             right = lesson.places[lesson.starts[line] : lesson.starts[line + 1]]
             if lesson.new[line] or not len(right):
@@ -330,6 +342,10 @@ def recall(lessons: Sequence[Lesson], encode: Callable[[Pieces], Tensor]) -> dic
             hits = np.isin(found, right)
             first, tenth, total = first + bool(hits[0]), tenth + bool(hits.any()), total + 1
     return {"recall@1": first / max(1, total), "recall@10": tenth / max(1, total)}
+
+
+def _copy_state(network: nn.Module) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in network.state_dict().items()}
 
 
 def _spans(texts: Pieces, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

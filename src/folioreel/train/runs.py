@@ -45,10 +45,12 @@ class RunSettings:
         return math.inf if self.minutes is None else 60 * self.minutes
 
 
-def open_run(out: Path, data: dict[str, Any], derived: Path | None = None) -> None:
+def open_run(
+    out: Path, data: dict[str, Any], derived: Path | None = None, checkpoint: str = CHECKPOINT
+) -> None:
     """Create a run's folder, or check that an existing one was trained on the same data.
 
-    A file `derived` from the data is removed if the data has changed.
+    A file `derived` from the data is removed if the data has changed before the first checkpoint.
     """
     path = out / _DATA
     make_folder(out)
@@ -57,8 +59,8 @@ def open_run(out: Path, data: dict[str, Any], derived: Path | None = None) -> No
     found = read_json(path)
     if found == data:
         return
-    checkpoint = out / CHECKPOINT
-    if checkpoint.exists():
+    begun = out / checkpoint
+    if begun.exists():
         differences = [
             # Two hashes side by side would tell nobody anything.
             f"other {key}"
@@ -68,7 +70,7 @@ def open_run(out: Path, data: dict[str, Any], derived: Path | None = None) -> No
             if found.get(key) != value
         ]
         raise ConfigError(
-            f"{checkpoint} was trained on other data ({'; '.join(differences)}); "
+            f"{begun} was trained on other data ({'; '.join(differences)}); "
             "choose another --out, or remove that file"
         )
     if derived is not None:

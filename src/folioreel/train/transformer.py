@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as functional
@@ -59,6 +60,7 @@ class ByteLinear(nn.Linear):
         self.register_buffer("high", torch.zeros(()))
         self.rounds = False
         self._seen = False  # whether the bounds have followed anything yet
+        self.follows = True  # whether the bounds follow what is seen
 
     @property
     def input_scale(self) -> Tensor:
@@ -77,7 +79,7 @@ class ByteLinear(nn.Linear):
 
     def forward(self, values: Tensor) -> Tensor:
         """values: (..., inputs) → (..., outputs)."""
-        if self.training:
+        if self.training and self.follows:
             self._follow(values.detach())
         if not self.rounds:
             return super().forward(values)
@@ -153,6 +155,20 @@ class Transformer(nn.Module):
         for module in self.modules():
             if isinstance(module, ByteLinear):
                 module.rounds = rounds
+
+    def keep_bounds(self) -> None:
+        """Leave the bounds of activations as they are, as where they come from a graph."""
+        for module in self.modules():
+            if isinstance(module, ByteLinear):
+                module.follows = False
+
+    @classmethod
+    def from_graph(cls, model: Any) -> Transformer:
+        """The network of an ONNX graph that `transformer_graph` made, with its bounds."""
+        # A bare GPU machine need not have ONNX.
+        from folioreel.train.graph_weights import network_from_graph
+
+        return network_from_graph(model)
 
     @classmethod
     def from_bert(cls, state: Mapping[str, Tensor], longest: int = 128) -> Transformer:
