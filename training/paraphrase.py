@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import pickle
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -38,7 +39,7 @@ from folioreel.train.paraphrase import (
 from folioreel.train.transformer import Transformer
 
 SOURCES = (("written", 0.35), ("films", 0.35), ("translations", 0.25), ("verses", 0.05))
-BYTES_FROM = 0.6  # the share of the time after which the student computes in bytes
+BYTES_FROM = 0.7  # the share of the time after which the student computes in bytes
 PART = 14 * 2**20  # bytes of a file that is sent back
 BEGAN = time.perf_counter()
 
@@ -111,7 +112,9 @@ class Words:
 
 
 class Distillation(ParaphraseTraining):
-    """Lessons, and the vectors of a teacher for other sentences."""
+    """The vectors of a teacher for many sentences, and every few steps the lessons."""
+
+    rounding = False
 
     def __init__(
         self,
@@ -119,46 +122,65 @@ class Distillation(ParaphraseTraining):
         texts: Pieces,
         vectors: Tensor,
         batch: int,
-        weight: float,
+        every: int,
         **more: Any,
     ) -> None:
         super().__init__(*arguments, **more)
-        self.texts, self.vectors, self.batch, self.weight = texts, vectors, batch, weight
-        lengths = np.diff(texts.starts)
+        self.texts, self.vectors, self.every = texts, vectors, every
+        inside = self.config.longest - 2
+        lengths = np.minimum(np.diff(texts.starts), inside)
         order = np.lexsort((np.random.default_rng(5).random(len(lengths)), lengths))
-        self.rows = order[: len(order) // batch * batch].reshape(-1, batch)
-
-    def loss(self, batch: list[Any]) -> Tensor:
-        """The loss of the lessons, and the error of vectors and of their similarities."""
-        lessons = super().loss(batch)
-        rng = np.random.default_rng((9, self.step))
-        rows = self.rows[rng.integers(len(self.rows))]
-        found = self._run([(self.texts, rows)])
-        expected = self.vectors[torch.from_numpy(rows).to(self.device)].float()
-        vectors = 1 - (found * expected).sum(dim=1).mean()
-        half = len(found) // 2
-        ours, theirs = found[:half] @ found[half:].T, expected[:half] @ expected[half:].T
-        return lessons + self.weight * (vectors + 5 * functional.mse_loss(ours, theirs))
+        rows = order[: len(order) // batch * batch].reshape(-1, batch)
+        self._widths = [int(lengths[row].max()) for row in rows]
+        self._rows = torch.from_numpy(rows).to(self.device)
+        self._ids = torch.from_numpy(texts.ids).to(self.device)
+        self._starts = torch.from_numpy(texts.starts[:-1]).to(self.device)
+        self._lengths = torch.from_numpy(lengths).to(self.device)
 
     def batches(self) -> Iterator[list[Any]]:
-        """The groups of the lessons; from some time on the network computes in bytes."""
-        for groups in super().batches():
+        """Groups of the lessons every few steps, nothing in between."""
+        lessons = super().batches()
+        while True:
             if self.time_used > BYTES_FROM and not self.rounding:
                 self.network.encoder.round_to_bytes()
                 self.rounding = True
                 tell(f"step {self.step}: bytes from here")
-            yield groups
+            yield next(lessons) if self.step % self.every == 0 else []
 
-    rounding = False
+    def loss(self, batch: list[Any]) -> Tensor:
+        """The loss of the lessons, or the error of vectors and of their similarities."""
+        if batch:
+            return super().loss(batch)
+        number = int(np.random.default_rng((9, self.step)).integers(len(self._rows)))
+        rows = self._rows[number]
+        ids = self._gather(rows, self._widths[number])
+        with self.mixed_precision():
+            found = self.network.encoder(ids, ids != self.marks.padding).float()
+        expected = self.vectors[rows].float()
+        vectors = 1 - (found * expected).sum(dim=1).mean()
+        half = len(found) // 2
+        ours, theirs = found[:half] @ found[half:].T, expected[:half] @ expected[half:].T
+        return 5 * vectors + 25 * functional.mse_loss(ours, theirs)
+
+    def _gather(self, rows: Tensor, width: int) -> Tensor:
+        """Texts with their marks, padded: (B, width + 2)."""
+        places = torch.arange(width + 2, device=self.device) - 1
+        lengths = self._lengths[rows][:, None]
+        index = (self._starts[rows][:, None] + places).clamp(0, len(self._ids) - 1)
+        ids = self._ids[index].long().masked_fill(places > lengths, self.marks.padding)
+        return ids.masked_fill(places == lengths, self.marks.last).masked_fill(
+            places == -1, self.marks.first
+        )
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
         """Recall, and the mean cosine with the teacher on a few thousand taught sentences."""
-        rows = np.arange(0, len(self.texts), max(1, len(self.texts) // 4096))
-        found = [self._run([(self.texts, part)]) for part in np.array_split(rows, 16)]
-        expected = self.vectors[torch.from_numpy(rows).to(self.device)].float()
-        cosine = (torch.cat(found) * expected).sum(dim=1).mean()
-        metrics = {**super().validate(), "cosine": float(cosine)}
+        cosines = []
+        for number in range(0, len(self._rows), max(1, len(self._rows) // 16)):
+            ids = self._gather(self._rows[number], self._widths[number])
+            found = self.network.encoder(ids, ids != self.marks.padding).float()
+            cosines.append((found * self.vectors[self._rows[number]].float()).sum(dim=1).mean())
+        metrics = {**super().validate(), "cosine": float(torch.stack(cosines).mean())}
         tell(self.step, {key: round(value, 4) for key, value in metrics.items()})
         return metrics
 
@@ -176,8 +198,9 @@ def teach(arguments: argparse.Namespace, device: torch.device) -> None:
     )
     training = ParaphraseTraining(config, encoder, lessons, words.marks, held_out)
     tell("before:", training.validate())
-    if arguments.vectors:
-        save_vectors(training, words, arguments, "before")
+    training.find_confused()
+    tell("confused sentences are found")
+    np.savez(arguments.work / "confused.npz", *training.confused)
     report = training.fit(seconds=arguments.seconds)
     for row in report.pop("log"):
         tell(row)
@@ -191,67 +214,97 @@ def teach(arguments: argparse.Namespace, device: torch.device) -> None:
         save_vectors(training, words, arguments, "taught")
 
 
+def prepare(arguments: argparse.Namespace, device: torch.device) -> None:
+    """The student's own pieces of all texts, while another process teaches the teacher."""
+    words, texts = Words(arguments.work / "start"), all_texts(arguments)
+    pieces = words.pieces(texts)
+    np.savez(arguments.work / "pieces.npz", ids=pieces.ids, starts=pieces.starts)
+    lessons = read_lessons(words, arguments.data)
+    (arguments.work / "prepared.pickle").write_bytes(pickle.dumps((words.marks, *lessons)))
+    tell("prepared")
+
+
+def all_texts(arguments: argparse.Namespace) -> list[str]:
+    """Sentences of novels, and all texts of the lessons; none twice."""
+    packed = (arguments.data / "sentences.txt.xz").read_bytes()
+    texts = lzma.decompress(packed).decode("utf-8").split("\n")
+    for record in read_json(arguments.data / "lessons.json.xz"):
+        texts += record["lines"] + record["sentences"]
+    return [text for text in dict.fromkeys(texts) if text.strip()]
+
+
 def distil(arguments: argparse.Namespace, device: torch.device) -> None:
     """Train the student."""
     taught, start = arguments.work / "taught", arguments.work / "start"
-    words = Words(taught)
-    teacher = ParaphraseTraining(
-        ParaphraseConfig(),
-        MeanOfPieces(taught).to(device),
-        read_lessons(words, arguments.data)[0],
-        words.marks,
-    )
-    packed = (arguments.data / "sentences.txt.xz").read_bytes()
-    texts = lzma.decompress(packed).decode("utf-8").split("\n")
-    texts = texts[: arguments.sentences]
-    for record in read_json(arguments.data / "lessons.json.xz"):
-        texts += record["lines"] + record["sentences"]
-    texts = [text for text in dict.fromkeys(texts) if text.strip()]
+    words, texts = Words(taught), all_texts(arguments)
     tell(f"{len(texts):,} sentences")
-    vectors = []
-    for first in range(0, len(texts), 65_536):
-        pieces = words.pieces(texts[first : first + 65_536])
-        vectors.append(teacher.encode(pieces, batch=2048).half())
-    found = torch.cat(vectors)
+    teacher = MeanOfPieces(taught).to(device)
+    found, _ = reduce(teacher_vectors(teacher, words, texts), 384)
     tell("the teacher's vectors are there")
-    net = Transformer.from_bert(load_file(str(start / "model.safetensors"))).to(device)
-    found, _ = reduce(found, net.config.units)
-    del teacher, vectors
-    words = Words(start)
-    lessons, held_out = read_lessons(words, arguments.data)
-    pieces = words.pieces(texts)
+    del teacher
+    prepared = pickle.loads((arguments.work / "prepared.pickle").read_bytes())
+    marks, lessons, held_out = prepared
+    pieces = Pieces(**np.load(arguments.work / "pieces.npz"))
     config = ParaphraseConfig(
         steps=10**6 if arguments.steps is None else arguments.steps,
         sources=SOURCES,
-        learning_rate=arguments.rate or 3e-4,
-        warm_up=300,
+        learning_rate=arguments.rate or 5e-4,
+        warm_up=200,
         groups=arguments.groups,
     )
+    net = Transformer.from_bert(load_file(str(start / "model.safetensors"))).to(device)
     training = Distillation(
         config,
         net,
         lessons,
-        words.marks,
+        marks,
         held_out=held_out,
         texts=pieces,
         vectors=found,
         batch=arguments.batch,
-        weight=arguments.weight,
+        every=arguments.every,
     )
+    training.confused = list(np.load(arguments.work / "confused.npz").values())
     training.vectors = turn(training)
     training.validate()
     report = training.fit(seconds=arguments.seconds)
-    nowhere = training.network.nowhere.tolist()
     arguments.out.mkdir(parents=True, exist_ok=True)
     summary = {
         **{key: value for key, value in report.items() if key != "best"},
-        "nowhere": nowhere,
+        "nowhere": training.network.nowhere.tolist(),
         "config": asdict(config),
+        "every": arguments.every,
         "sentences": len(texts),
     }
     (arguments.out / "report.json").write_text(json.dumps(summary), encoding="utf-8")
     save_parts(net.state_dict(), arguments.out)
     tell("saved")
+
+
+@torch.inference_mode()
+def teacher_vectors(teacher: nn.Module, words: Words, texts: list[str]) -> Tensor:
+    """The teacher's vectors of all texts, in half precision: (N, units)."""
+    pieces, marks = words.pieces(texts), words.marks
+    tell("pieces")
+    order = np.argsort(np.diff(pieces.starts), kind="stable")
+    found = None
+    for first in range(0, len(order), 4096):
+        rows = order[first : first + 4096]
+        cut = [pieces.ids[pieces.starts[r] : pieces.starts[r + 1]][:62] for r in rows]
+        width = max(len(text) for text in cut) + 2
+        ids = np.full((len(rows), width), marks.padding, dtype=np.int64)
+        for row, text in zip(ids, cut, strict=True):
+            row[0], row[1 : len(text) + 1], row[len(text) + 1] = marks.first, text, marks.last
+        given = torch.from_numpy(ids).to(next(teacher.parameters()).device)
+        with torch.autocast(given.device.type, torch.bfloat16):
+            vectors = teacher(given, given != marks.padding).half()
+        if found is None:
+            found = torch.empty(
+                len(order), vectors.shape[1], dtype=torch.half, device=vectors.device
+            )
+        found[torch.from_numpy(rows).to(vectors.device)] = vectors
+    assert found is not None
+    return found
 
 
 def reduce(vectors: Tensor, units: int) -> tuple[Tensor, Tensor]:
@@ -320,22 +373,21 @@ def save_parts(state: dict[str, Tensor], out: Path) -> None:
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("teach", "distil"))
+    parser.add_argument("stage", choices=("teach", "prepare", "distil"))
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--out", type=Path, default=Path("out"))
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--steps", type=int)
-    parser.add_argument("--rate", type=float)
+    parser.add_argument("--rate", type=float, help="learning rate")
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--batch", type=int, default=2048)
-    parser.add_argument("--weight", type=float, default=5.0)
-    parser.add_argument("--sentences", type=int)
+    parser.add_argument("--every", type=int, default=8, help="steps from lessons to lessons")
     parser.add_argument("--vectors", action="store_true", help="save those of look.json.xz")
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(0)
-    {"teach": teach, "distil": distil}[arguments.stage](arguments, device)
+    {"teach": teach, "prepare": prepare, "distil": distil}[arguments.stage](arguments, device)
 
 
 if __name__ == "__main__":

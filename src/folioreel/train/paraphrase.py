@@ -31,7 +31,7 @@ from folioreel.config import WINDOW
 from folioreel.errors import ConfigError
 from folioreel.train.loop import Training, check_least, check_shares
 
-_CHUNKS = 6  # texts of a step are encoded in so many parts of like length, to spare padding
+_CHUNKS = 3  # texts of a step are encoded in so many parts of like length, to spare padding
 
 
 class Pieces(NamedTuple):
@@ -151,7 +151,8 @@ class ParaphraseTraining(Training[list[_Group]]):
             raise ConfigError("there is nothing to learn from: no film has two lines")
         self.held_out, self.marks = list(held_out), marks
         self._chances = self._source_chances()
-        self._confused: dict[int, NDArray[np.int32]] = {}
+        # For each lesson, the sentences that each of its lines is confused with: (lines, kept).
+        self.confused: list[NDArray[np.int32]] = []
 
     def _source_chances(self) -> NDArray[np.float64]:
         """How often each lesson is drawn: by its lines within its source."""
@@ -166,7 +167,8 @@ class ParaphraseTraining(Training[list[_Group]]):
 
     def find_confused(self, kept: int = 24) -> None:
         """For each line, the sentences that the encoder as it is finds most like it, but wrong."""
-        for number, lesson in enumerate(self.lessons):
+        self.confused = []
+        for lesson in self.lessons:
             lines, sentences = self.encode(lesson.lines), self.encode(lesson.sentences)
             cosines = lines @ sentences.T
             owners = np.repeat(np.arange(len(lesson.lines)), np.diff(lesson.starts))
@@ -174,13 +176,13 @@ class ParaphraseTraining(Training[list[_Group]]):
                 places = np.clip(lesson.places + away, 0, len(lesson.sentences) - 1)
                 cosines[torch.from_numpy(owners), torch.from_numpy(places).long()] = -1.0
             found = cosines.topk(min(kept, cosines.shape[1]), dim=1).indices
-            self._confused[number] = found.cpu().numpy().astype(np.int32)
+            self.confused.append(found.cpu().numpy().astype(np.int32))
 
     def load(self, path: Path) -> None:
         """Continue; lines stay confused with what the network at the start took for them."""
         start = _copy_state(self.network)
         super().load(path)
-        if self._confused or self.done >= self.total:
+        if self.confused or self.done >= self.total:
             return
         reached = _copy_state(self.network)
         self.network.load_state_dict(start)
@@ -188,7 +190,7 @@ class ParaphraseTraining(Training[list[_Group]]):
         self.network.load_state_dict(reached)
 
     @torch.no_grad()
-    def encode(self, texts: Pieces, batch: int = 512) -> Tensor:
+    def encode(self, texts: Pieces, batch: int = 2048) -> Tensor:
         """The vectors of all texts: (N, units)."""
         training = self.network.training
         self.network.eval()
@@ -221,7 +223,7 @@ class ParaphraseTraining(Training[list[_Group]]):
 
     def batches(self) -> Iterator[list[_Group]]:
         """Runs of lines from lessons drawn at random."""
-        if not self._confused:
+        if not self.confused:
             self.find_confused()
         while True:
             rng = np.random.default_rng((self.config.seed, self.step))
@@ -234,7 +236,7 @@ class ParaphraseTraining(Training[list[_Group]]):
         first = int(rng.integers(max(1, count - config.lines + 1)))
         lines = np.arange(first, min(first + config.lines, count))
         own = np.arange(lesson.starts[first], lesson.starts[lines[-1] + 1])
-        table = self._confused[number][lines]
+        table = self.confused[number][lines]
         columns = rng.integers(table.shape[1], size=(len(lines), config.confused))
         confused = np.take_along_axis(table, columns, axis=1).ravel()
         centres = np.concatenate(

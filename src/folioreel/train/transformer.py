@@ -25,7 +25,8 @@ from torch import Tensor, nn
 from folioreel.errors import ConfigError
 
 _STEPS = 255  # an activation is one of 256 values, a weight one of 255
-_KEPT = 0.99  # of the running bounds of activations at each step of training
+_FOLLOWED = 16  # one in so many calls moves the bounds of activations: looking takes time
+_KEPT = 0.9  # of the bounds whenever they move
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +60,8 @@ class ByteLinear(nn.Linear):
         self.register_buffer("low", torch.zeros(()))
         self.register_buffer("high", torch.zeros(()))
         self.rounds = False
-        self._seen = False  # whether the bounds have followed anything yet
         self.follows = True  # whether the bounds follow what is seen
+        self._calls = 0
 
     @property
     def input_scale(self) -> Tensor:
@@ -80,7 +81,9 @@ class ByteLinear(nn.Linear):
     def forward(self, values: Tensor) -> Tensor:
         """values: (..., inputs) → (..., outputs)."""
         if self.training and self.follows:
-            self._follow(values.detach())
+            if self._calls % _FOLLOWED == 0:
+                self._follow(values.detach())
+            self._calls += 1
         if not self.rounds:
             return super().forward(values)
         scale, zero = self.input_scale.to(values.dtype), self.input_zero.to(values.dtype)
@@ -94,8 +97,7 @@ class ByteLinear(nn.Linear):
 
     def _follow(self, values: Tensor) -> None:
         low, high = values.amin().float().clamp(max=0), values.amax().float().clamp(min=0)
-        share = 1 - _KEPT if self._seen else 1.0
-        self._seen = True
+        share = 1 - _KEPT if self._calls else 1.0
         self.low.lerp_(low, share)
         self.high.lerp_(high, share)
 
