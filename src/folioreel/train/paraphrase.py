@@ -31,6 +31,7 @@ from folioreel.config import WINDOW
 from folioreel.errors import ConfigError
 from folioreel.train.loop import Training, check_least, check_shares
 
+_RENDERED = 0.5  # the least sum of a sentence's shares for which its lines are asked
 _CHUNKS = 3  # texts of a step are encoded in so many parts of like length, to spare padding
 
 
@@ -78,6 +79,7 @@ class ParaphraseConfig:
     random_windows: int = 8  # windows at random places of the book
     temperature: float = 0.05
     windows: float = 0.5  # the weight of the loss of windows, relative to that of sentences
+    backward: float = 0.5  # the weight of the loss from sentences to lines
     learning_rate: float = 2e-5
     warm_up: int = 100
     weight_decay: float = 0.01
@@ -89,7 +91,7 @@ class ParaphraseConfig:
     def __post_init__(self) -> None:
         check_least(self, 1, "steps", "groups", "warm_up", "confused", "random_windows")
         check_least(self, 2, "lines", "longest")
-        check_least(self, 0, "learning_rate", "windows", "weight_decay")
+        check_least(self, 0, "learning_rate", "windows", "backward", "weight_decay")
         check_shares(self, "temperature")
 
 
@@ -289,7 +291,9 @@ class ParaphraseTraining(Training[list[_Group]]):
 
     def _group_loss(self, group: _Group, lines: Tensor, sentences: Tensor) -> Tensor:
         targets = torch.from_numpy(group.targets).to(self.device, non_blocking=True)
-        loss: Tensor = self._cross_entropy(lines @ sentences.T, self.network.nowhere[0], targets)
+        cosines = lines @ sentences.T
+        loss = self._cross_entropy(cosines, self.network.nowhere[0], targets)
+        loss = loss + self.config.backward * self._backward_loss(cosines, targets[:, :-1])
         if not self.config.windows:
             return loss
         whole = torch.from_numpy(group.whole).to(self.device)
@@ -299,6 +303,17 @@ class ParaphraseTraining(Training[list[_Group]]):
         windows = self._cross_entropy(cosines, self.network.nowhere[1], targets)
         total: Tensor = loss + self.config.windows * windows
         return total
+
+    def _backward_loss(self, cosines: Tensor, targets: Tensor) -> Tensor:
+        """The same from sentences to lines: some sentences are a little like everything."""
+        masses = targets.sum(dim=0)  # (C,)
+        rendered = masses > _RENDERED
+        logits = cosines[:, rendered].T / self.config.temperature
+        shares = (targets[:, rendered] / masses[rendered]).T
+        # A sum over no sentence is 0, where a mean would not be a number.
+        summed = -(shares * functional.log_softmax(logits, dim=1)).sum()
+        loss: Tensor = summed / rendered.sum().clamp(min=1)
+        return loss
 
     def _cross_entropy(self, cosines: Tensor, nowhere: Tensor, targets: Tensor) -> Tensor:
         column = nowhere.expand(len(cosines), 1)
