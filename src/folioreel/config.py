@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, replace
 from folioreel.errors import ConfigError
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu5")
-SEMANTIC = ("semantic", "semantic_z", "semantic_long", "window", "window_z", "window_long")
+SEMANTIC = (
+    *("semantic", "semantic_z", "semantic_long", "semantic_in_book", "semantic_in_film"),
+    *("window", "window_z", "window_long", "window_in_book", "window_in_film"),
+)
 MEASURES = (
     *("prior", "tfidf", *BLEU),
     *("rare", "covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"),

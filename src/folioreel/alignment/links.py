@@ -18,20 +18,38 @@ _REACH = 3
 _POSITION_WEIGHT = 1e-3
 """How much the mere position counts beside what is rendered: just enough to give a moment that
 renders nothing the place of its scene as the best guess."""
+_NEIGHBOUR_WEIGHT = 0.5  # of the paragraphs around a paragraph, beside its own
 
 
 def choose_sentences(
     positions: Positions | SolvedRows, book: Book
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The best sentence of the best paragraph, and P(the truth lies within `_REACH` of it)."""
+    """The best sentence of the best paragraph, and P(the truth lies within `_REACH` of it).
+
+    A paragraph counts by what is rendered in it and, less, in those within `_REACH`: of two equally
+    likely ones, that is the one among likely neighbours.
+    """
     weights = positions.rendered + _POSITION_WEIGHT * positions.position  # (I, J)
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
-    best = np.add.reduceat(weights, starts, axis=1).argmax(axis=1)  # (I,)
+    masses = np.add.reduceat(weights, starts, axis=1)  # (I, paragraphs)
+    around = _sums_around(masses, _REACH)
+    best = (masses + _NEIGHBOUR_WEIGHT * around).argmax(axis=1)  # (I,)
     sentences = np.empty(len(best), dtype=np.int64)
     for i, paragraph in enumerate(best):
         inside = book.paragraphs[paragraph].sentences
         sentences[i] = inside.start + weights[i, inside.start : inside.stop].argmax()
     return sentences, passage_probability(positions.rendered, sentences, book, reach=_REACH)
+
+
+def _sums_around(values: NDArray[np.float32], reach: int) -> NDArray[np.float64]:
+    """For each column, the sum over those at most `reach` away from it."""
+    count = values.shape[1]
+    sums = np.zeros((values.shape[0], count + 1))
+    np.cumsum(values, axis=1, dtype=np.float64, out=sums[:, 1:])
+    columns = np.arange(count)
+    first, last = np.maximum(columns - reach, 0), np.minimum(columns + reach + 1, count)
+    found: NDArray[np.float64] = sums[:, last] - sums[:, first]
+    return found
 
 
 def passage_probability(

@@ -24,14 +24,20 @@ _LEAST_DEVIATION = 1e-3
 _UNIT = 3.0
 """Divides z-scores and logarithms of lengths, so that both are of the size of a cosine and one
 weight decay fits all measures."""
+_TEMPERATURE = 0.05  # what cosines are divided by before they are exponents, as in training
+_ROWS = 256  # lines whose cosines are held at once
+_SPREAD = 6.0  # divides the logarithms of such shares, likewise
 
 
 class SentenceMeasure:
     """Sentence vectors of one film and book.
 
-    `semantic` and `window` come in three forms: the cosine; `…_z`, the same in standard deviations
-    from the moment's mean over the book; and `…_long`, that times the logarithm of the moment's
-    length, as a near match of a long line means more than one of a short line.
+    `semantic` and `window` come in five forms: the cosine; `…_z`, the same in standard deviations
+    from the moment's mean over the book; `…_long`, that times the logarithm of the moment's length,
+    as a near match of a long line means more than one of a short line; and two that compare it with
+    its rivals, as the logarithm of the pair's share of exp(cosine / temperature). `…_in_book` is
+    its share among all sentences of the book for this line, `…_in_film` among all lines of the film
+    for this sentence: some sentences are a little like everything that is said.
     """
 
     def __init__(
@@ -50,16 +56,22 @@ class SentenceMeasure:
 
         moments = encode([moment.text for moment in film.moments])  # (I, units)
         sentences = encode([sentence.text for sentence in book.sentences])  # (J, units)
+        self._silent = np.array([moment.text == "" for moment in film.moments], dtype=bool)
         self._sides: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
         """What is compared, by the name of its cosine."""
         for base in dict.fromkeys(name.split("_")[0] for name in names):
             self._sides[base] = moments, sentences
             if base == "window":
-                spoken = np.array([moment.text != "" for moment in film.moments], dtype=bool)
+                spoken = ~self._silent
                 around = np.zeros_like(moments)
                 around[spoken] = window_means(moments[spoken])
                 self._sides[base] = around, window_means(sentences)
 
+        self._in_film = {
+            base: log_mean_exp(moments[~self._silent], sentences)
+            for base, (moments, sentences) in self._sides.items()
+            if f"{base}_in_film" in names
+        }
         words = [len(tokenize(moment.text)) for moment in film.moments]
         self._lengths = np.log1p(np.array(words, dtype=np.float32))[:, None] / _UNIT  # (I, 1)
 
@@ -70,6 +82,15 @@ class SentenceMeasure:
             cosines = moments[first:last] @ sentences.T
             if base in planes:
                 planes[base][:] = cosines
+            if f"{base}_in_film" in planes:
+                share = cosines / _TEMPERATURE - self._in_film[base]
+                np.divide(share, _SPREAD, out=planes[f"{base}_in_film"])
+                planes[f"{base}_in_film"][self._silent[first:last]] = 0
+            if f"{base}_in_book" in planes:
+                share = cosines / _TEMPERATURE
+                largest = share.max(axis=1, keepdims=True)
+                share -= largest + np.log(np.exp(share - largest).mean(axis=1, keepdims=True))
+                np.divide(share, _SPREAD, out=planes[f"{base}_in_book"])
             if not {f"{base}_z", f"{base}_long"} & set(planes):
                 continue
             deviation = np.maximum(cosines.std(axis=1, keepdims=True), _LEAST_DEVIATION)
@@ -78,6 +99,19 @@ class SentenceMeasure:
                 planes[f"{base}_z"][:] = scores
             if f"{base}_long" in planes:
                 np.multiply(scores, self._lengths[first:last], out=planes[f"{base}_long"])
+
+
+def log_mean_exp(
+    moments: NDArray[np.float32], sentences: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """For each sentence, log mean over the lines of exp(cosine / temperature): (J,)."""
+    # Cosines are at most 1, so that 1 / temperature takes the place of the largest exponent.
+    sums = np.zeros(len(sentences), dtype=np.float64)
+    for first in range(0, len(moments), _ROWS):
+        cosines = moments[first : first + _ROWS] @ sentences.T
+        sums += np.exp((cosines - 1) / _TEMPERATURE).sum(axis=0, dtype=np.float64)
+    found: NDArray[np.float32] = np.log(np.maximum(sums, 1e-30) / max(1, len(moments)))
+    return (found + 1 / _TEMPERATURE).astype(np.float32)
 
 
 def window_means(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

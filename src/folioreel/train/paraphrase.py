@@ -292,7 +292,7 @@ class ParaphraseTraining(Training[list[_Group]]):
     def _group_loss(self, group: _Group, lines: Tensor, sentences: Tensor) -> Tensor:
         targets = torch.from_numpy(group.targets).to(self.device, non_blocking=True)
         cosines = lines @ sentences.T
-        loss = self._cross_entropy(cosines, self.network.nowhere[0], targets)
+        loss: Tensor = self._cross_entropy(cosines, self.network.nowhere[0], targets)
         loss = loss + self.config.backward * self._backward_loss(cosines, targets[:, :-1])
         if not self.config.windows:
             return loss

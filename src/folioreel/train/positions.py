@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 from folioreel.alignment.aligner import Aligner, align
 from folioreel.alignment.links import logit
 from folioreel.alignment.positions import Fixed, film_times, follow_book, timeline_distance
-from folioreel.config import SEMANTIC, STEPS, AlignConfig, StepsConfig
+from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import judge_links, placed_links
@@ -43,7 +43,9 @@ START = AlignConfig(
         **dict.fromkeys(
             ("covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"), 0.0
         ),
-        **dict.fromkeys(SEMANTIC, 0.0),
+        **dict.fromkeys(("semantic", "semantic_long"), 0.0),
+        **dict.fromkeys(("semantic_in_book", "semantic_in_film"), 0.0),
+        **dict.fromkeys(("window", "window_in_book", "window_in_film"), 0.0),
     },
     bias=-6.0,
     steps=StepsConfig(elsewhere=0.01),
