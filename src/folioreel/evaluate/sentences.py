@@ -38,7 +38,8 @@ FILES = {
     "test": "SICK_test_annotated.txt",
 }
 CLASSES = 5  # the softmax is over the whole scores 1 to 5
-ENCODERS = ("uni-skip", "bi-skip", "skip-thought", "student")  # those that come with the package
+# Those that come with the package.
+ENCODERS = ("uni-skip", "bi-skip", "skip-thought", "student", "paraphrase")
 BASELINES = (TfidfEncoder.name, MeanWordsEncoder.name, UntrainedEncoder.name)
 
 # Pearson, Spearman and mean squared error in the skip-thoughts paper (Kiros et al. 2015).

@@ -26,6 +26,7 @@ from folioreel.progress import Progress, ProgressCallback, ignore_progress
 BUILT_IN = dict.fromkeys(("skip-thought", "uni-skip", "bi-skip"), "skip-thought")
 BUILT_IN["student"] = "student"
 WORD_ENCODERS = tuple(BUILT_IN)  # those over word vectors; others are transformers
+BUILT_IN["paraphrase"] = "paraphrase"
 PRETRAINED = "minilm"  # the encoder whose files come with another package
 
 # Texts that a foreign encoder gets at a time: enough for its own batches, and progress is seen.
@@ -104,10 +105,10 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
     """An encoder by name or by folder; each is loaded once until its files change.
 
     Args:
-        encoder: `skip-thought`, `uni-skip`, `bi-skip` or `student`, which ship with the package;
-            `minilm`; a folder that `WordEncoder.save` or `save_transformer` wrote; a folder with an
-            ONNX export of a sentence-transformers model; the name of such a model, where that
-            package is installed; or an encoder object, which is used as it is.
+        encoder: `skip-thought`, `uni-skip`, `bi-skip`, `student` or `paraphrase`, which ship with
+            the package; `minilm`; a folder that `WordEncoder.save` or `save_transformer` wrote; a
+            folder with an ONNX export of a sentence-transformers model; the name of such a model,
+            where that package is installed; or an encoder object, which is used as it is.
 
     Raises:
         ConfigError: There is no such encoder, or a package that it needs is missing.
