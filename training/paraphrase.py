@@ -1,13 +1,15 @@
 """Train the encoder `paraphrase` on a bare GPU machine with `transformers`, in two stages.
 
     PYTHONPATH=src python training/paraphrase.py teach DATA WORK --seconds 300
+    PYTHONPATH=src python training/paraphrase.py prepare DATA WORK
     PYTHONPATH=src python training/paraphrase.py distil DATA WORK --seconds 500 --out OUT
 
 DATA is what pack_paraphrase.py wrote; WORK holds `teacher`, the folder of all-mpnet-base-v2, and
 `start`, that of all-MiniLM-L6-v2. `teach` fine-tunes the first on the lessons and leaves it in
-WORK. `distil` trains the second to have the vectors of the first for sentences of novels and of the
-lessons, and on the lessons themselves; in its last part it computes in bytes, as users will. Writes
-half-precision weights to OUT, in files below 16 MiB.
+WORK. `prepare` splits all texts into the pieces of the second; it needs no GPU, and may run at the
+same time. `distil` trains the second to have the vectors of the first for sentences of novels and
+of the lessons, and on the lessons themselves; in its last part it computes in bytes, as users will.
+Writes half-precision weights to OUT, in files below 16 MiB.
 """
 
 from __future__ import annotations
@@ -210,8 +212,6 @@ def teach(arguments: argparse.Namespace, device: torch.device) -> None:
         str(arguments.work / "taught" / "tokenizer.json")
     )
     tell(json.dumps({**report, "config": asdict(config)}))
-    if arguments.vectors:
-        save_vectors(training, words, arguments, "taught")
 
 
 def prepare(arguments: argparse.Namespace, device: torch.device) -> None:
@@ -343,17 +343,6 @@ def read_lessons(words: Words, data: Path) -> tuple[list[Lesson], list[Lesson]]:
     return lessons, held_out
 
 
-def save_vectors(
-    training: ParaphraseTraining, words: Words, arguments: argparse.Namespace, name: str
-) -> None:
-    """The vectors of the texts of `look.json.xz`, as bytes, to look at them elsewhere."""
-    texts = read_json(arguments.data / "look.json.xz")
-    found, _ = reduce(training.encode(words.pieces(texts), batch=1024).half(), 256)
-    scaled = torch.round(found.float() * 400).clamp(-127, 127).to(torch.int8).cpu().numpy()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    np.save(arguments.out / f"{name}.npy", scaled)
-
-
 def save_parts(state: dict[str, Tensor], out: Path) -> None:
     """Weights in files that are small enough to be sent."""
     part: dict[str, Tensor] = {}
@@ -383,7 +372,6 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--batch", type=int, default=2048)
     parser.add_argument("--every", type=int, default=8, help="steps from lessons to lessons")
-    parser.add_argument("--vectors", action="store_true", help="save those of look.json.xz")
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(0)
