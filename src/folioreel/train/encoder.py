@@ -24,7 +24,7 @@ from folioreel import __version__
 from folioreel.alignment.aligner import Aligner
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.files import make_folder
-from folioreel.models.folders import CARD, ModelFormat
+from folioreel.models.transformer_encoder import FORMAT, GRAPH, TOKENIZER, save_transformer
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.train import runs
 from folioreel.train.lessons import (
@@ -44,9 +44,8 @@ from folioreel.train.written import Written, read_written
 
 _log = logging.getLogger(__name__)
 
-FORMAT = ModelFormat(name="folioreel-transformer", version=1, what="sentence encoder")
 START = "paraphrase"
-_GRAPH, _TOKENIZER, _LESSONS = "model.onnx", "tokenizer.json", "lessons.json"
+_LESSONS = "lessons.json"
 _SOURCES = (("films", 0.5), ("written", 0.5))  # shares of the batches where there are both
 
 
@@ -115,7 +114,7 @@ def train_encoder(
     """
     device = choose_device(settings.device)
     folder = find_start(settings.encoder)
-    graph, reader = (folder / _GRAPH).read_bytes(), PieceReader(folder / _TOKENIZER)
+    graph, reader = (folder / GRAPH).read_bytes(), PieceReader(folder / TOKENIZER)
     longest = open_network(graph).config.longest
     aligner = Aligner.load(settings.preset)
     check_posteriors(aligner)
@@ -152,14 +151,14 @@ def find_start(encoder: str) -> Path:
         ConfigError: There is none, or it is another kind of encoder.
     """
     folder = FORMAT.find(encoder)
-    if all((folder / name).is_file() for name in (_GRAPH, _TOKENIZER)):
+    if all((folder / name).is_file() for name in (GRAPH, TOKENIZER)):
         return folder
     inside = folder / "encoder"
-    if (inside / _GRAPH).is_file():
+    if (inside / GRAPH).is_file():
         raise ConfigError(f"{encoder} is a training run, not an encoder; give {inside}")
     raise ConfigError(
         f"{encoder} is no encoder that can be trained here; give {START}, or a folder with"
-        f" {_GRAPH} and {_TOKENIZER} that `folioreel train encoder` wrote"
+        f" {GRAPH} and {TOKENIZER} that `folioreel train encoder` wrote"
     )
 
 
@@ -168,7 +167,7 @@ def open_network(graph: bytes) -> Transformer:
     try:
         model = onnx.load_from_string(graph)
     except Exception as error:  # of protobuf, which onnx does not wrap
-        raise ModelFolderError(f"{_GRAPH} is damaged; copy the folder again") from error
+        raise ModelFolderError(f"{GRAPH} is damaged; copy the folder again") from error
     network = Transformer.from_graph(model)
     network.round_to_bytes()
     network.keep_bounds()
@@ -191,14 +190,15 @@ def save_encoder(
         "A sentence encoder, fine-tuned with `folioreel train encoder`. Measure it on judged pairs"
         " that it was not trained on before you rely on it."
     )
-    files: dict[str, bytes | str] = {
-        CARD: runs.model_card("Encoder", summary, facts),
-        _GRAPH: graph,
-        _TOKENIZER: tokenizer.read_bytes(),
-        # How long a text may be; every folder of an exported transformer says it here.
-        "sentence_bert_config.json": f'{{"max_seq_length": {longest}}}\n',
-    }
-    FORMAT.save(folder, {"longest": longest, "training": report}, files, replace=True)
+    save_transformer(
+        folder,
+        graph=graph,
+        tokenizer=tokenizer.read_bytes(),
+        longest=longest,
+        card=runs.model_card("Encoder", summary, facts),
+        training=report,
+        replace=True,
+    )
 
 
 def _training(
