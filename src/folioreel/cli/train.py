@@ -59,7 +59,7 @@ _clip_options = options.join(
 @train.command()
 @click.argument("dataset", type=options.FILE)
 @_preset_options
-@options.encoder("Sentence encoder of the preset, by name or folder (default: student).")
+@options.encoder("Sentence encoder of the preset, by name or folder (default: paraphrase).")
 @options.number("--iterations", 25, "Iterations of the optimiser at most.", click.IntRange(min=1))
 def positions(dataset: Path, out: Path, encoder: str | None, iterations: int) -> None:
     """Fit the default preset's position model to all judged pairs in DATASET.
