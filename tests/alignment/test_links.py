@@ -47,19 +47,42 @@ def test_the_best_sentence_of_the_best_paragraph():
     assert chances == pytest.approx([0.95])
 
 
-def test_links_by_brute_force(rng):
-    book = make_book(WORDS, 3)
+@pytest.mark.parametrize("per_paragraph", [1, 2, 3, 23])
+def test_links_by_brute_force(per_paragraph, rng):
+    """Once its own mass, and half of all that lies within three paragraphs."""
+    book = make_book(WORDS, per_paragraph)
     position = rng.dirichlet(np.full(23, 0.2), 40)
     rendered = position * rng.random((40, 23))
     sentences, chances = choose_sentences(positions_of(rendered, position), book)
     weights = rendered + 1e-3 * position
+    alone = 0
     for i in range(40):
-        sums = [weights[i, 3 * k : 3 * k + 3].sum() for k in range(8)]
-        best = int(np.argmax(sums))
-        inside = range(3 * best, min(3 * best + 3, 23))
+        masses = [sum(weights[i, j] for j in one.sentences) for one in book.paragraphs]
+        near = [sum(masses[max(0, k - 3) : k + 4]) for k in range(len(masses))]
+        best = max(range(len(masses)), key=lambda k, m=masses, n=near: m[k] + n[k] / 2)
+        alone += best != int(np.argmax(masses))
+        inside = book.paragraphs[best].sentences
         assert sentences[i] == max(inside, key=lambda j, row=weights[i]: row[j])
-        near = [j for j in range(23) if abs(j // 3 - best) <= 3]
-        assert chances[i] == pytest.approx(rendered[i, near].sum(), abs=1e-5)
+        around = [j for j in range(23) if abs(j // per_paragraph - best) <= 3]
+        assert chances[i] == pytest.approx(rendered[i, around].sum(), abs=1e-5)
+    if per_paragraph == 1:
+        assert alone, "some links are not in the paragraph with the largest mass of its own"
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "linked", "chance"), [(11, 9, 0.41), (12, 9, 0.41), (13, 1, 0.30), (6, 9, 0.41)]
+)
+def test_a_paragraph_among_likely_neighbours(neighbour, linked, chance):
+    """Paragraph 1, alone with 0.30, counts 0.45.
+
+    Paragraph 9 counts 0.39 with its 0.26, and 0.465 if the neighbour with 0.15 is within three.
+    """
+    rendered = np.zeros((1, 20))
+    rendered[0, [1, 9, neighbour]] = 0.30, 0.26, 0.15
+    book = make_book(WORDS[:20], 1)
+    sentences, chances = choose_sentences(positions_of(rendered), book)
+    assert sentences.tolist() == [linked]
+    assert chances == pytest.approx([chance])
 
 
 def test_where_nothing_is_rendered_the_place_is_the_guess():

@@ -1,5 +1,7 @@
 """The cosine of sentence vectors by brute force."""
 
+import math
+
 import numpy as np
 import pytest
 from conftest import make_book, make_film
@@ -44,7 +46,20 @@ def planes(encoder, film, book, names):
     assert measure.names == names
     found = np.full((len(names), len(film.moments), len(book.sentences)), np.nan, np.float32)
     measure.rows(0, len(film.moments), found)
+    assert np.isfinite(found).all()
     return found
+
+
+def named_planes(encoder, film, book, names=SEMANTIC):
+    return dict(zip(names, planes(encoder, film, book, names), strict=True))
+
+
+def window_vectors(encoder, texts):
+    """The unit means of unit vectors, by slices."""
+    vectors = encoder.encode(texts).astype(np.float64)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    near = [vectors[max(0, k - WINDOW) : k + WINDOW + 1].sum(axis=0) for k in range(len(texts))]
+    return np.array([row / max(np.linalg.norm(row), 1e-9) for row in near])
 
 
 class Letters:
@@ -54,6 +69,19 @@ class Letters:
 
     def encode(self, texts, progress=None):
         return np.array([[text.count(letter) for letter in "abcd"] for text in texts], np.float32)
+
+
+class LoudLetters(Letters):
+    """An encoder that says something about an empty text, too, as foreign ones may."""
+
+    def encode(self, texts, progress=None):
+        return super().encode(texts) + np.array([[0.5 * (text == "")] for text in texts])
+
+
+def letter_film(letters, duration_s=20.0):
+    """One line for each letter; some shots are silent."""
+    spoken = tuple((0.5 + k, 0.9 + k, text) for k, text in enumerate(letters))
+    return make_film(spoken=spoken, duration_s=duration_s)
 
 
 def test_against_brute_force(encoder, film):
@@ -115,31 +143,131 @@ def test_windows_by_hand():
 
 
 def test_windows_by_brute_force(encoder, film, book):
-    found = planes(encoder, film, book, SEMANTIC)
+    found = named_planes(encoder, film, book)
     spoken = [k for k, moment in enumerate(film.moments) if moment.text]
-    sides = (
-        [film.moments[k].text for k in spoken],
-        [sentence.text for sentence in book.sentences],
-    )
-    means = []
-    for texts in sides:
-        rows = encoder.encode(texts).astype(np.float64)
-        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        near = [rows[max(0, k - WINDOW) : k + WINDOW + 1].mean(axis=0) for k in range(len(rows))]
-        means.append(np.array([row / np.linalg.norm(row) for row in near]))
-    assert found[3, spoken] == pytest.approx(means[0] @ means[1].T, abs=2e-3)
+    lines = window_vectors(encoder, [film.moments[k].text for k in spoken])
+    sentences = window_vectors(encoder, [sentence.text for sentence in book.sentences])
+    assert found["window"][spoken] == pytest.approx(lines @ sentences.T, abs=2e-3)
     for i in spoken:
-        cosines = found[3, i].astype(np.float64)
-        assert found[4, i] == pytest.approx(
-            (cosines - cosines.mean()) / max(cosines.std(), 1e-3) / 3, abs=1e-3
-        )
+        cosines = found["window"][i].astype(np.float64)
+        scores = (cosines - cosines.mean()) / max(cosines.std(), 1e-3) / 3
+        assert found["window_z"][i] == pytest.approx(scores, abs=1e-3)
         words = len(tokenize(film.moments[i].text))
-        assert found[5, i] == pytest.approx(found[4, i] * np.log(1 + words) / 3, abs=1e-5)
+        long = found["window_z"][i] * np.log(1 + words) / 3
+        assert found["window_long"][i] == pytest.approx(long, abs=1e-5)
+
+
+@pytest.mark.parametrize("base", ["semantic", "window"])
+def test_rivals_by_brute_force(base, encoder, film, book):
+    """exp(20 · cosine) over its mean among the sentences, and among the lines; log / 6."""
+    found = named_planes(encoder, film, book)
+    spoken = [k for k, moment in enumerate(film.moments) if moment.text]
+    count = len(book.sentences)
+    powers = {(i, j): math.exp(20 * float(found[base][i, j])) for i in spoken for j in range(count)}
+    for (i, j), power in powers.items():
+        in_book = power / (sum(powers[i, k] for k in range(count)) / count)
+        in_film = power / (sum(powers[k, j] for k in spoken) / len(spoken))
+        assert found[f"{base}_in_book"][i, j] == pytest.approx(math.log(in_book) / 6, abs=1e-4)
+        assert found[f"{base}_in_film"][i, j] == pytest.approx(math.log(in_film) / 6, abs=1e-4)
+
+
+def test_rivals_by_hand():
+    """Lines a, a, b and sentences a, b, c: all cosines are 0 or 1."""
+    film, book = letter_film("aab"), make_book(("a", "b", "c"))
+    names = ("semantic_in_book", "semantic_in_film")
+    found = {
+        name: plane[:3] * 6 for name, plane in named_planes(Letters(), film, book, names).items()
+    }
+    # Each line is like one sentence of three: e^20 against a mean of (e^20 + 2) / 3.
+    like, unlike = math.log(3), math.log(3) - 20
+    expected = [[like, unlike, unlike], [like, unlike, unlike], [unlike, like, unlike]]
+    assert found["semantic_in_book"] == pytest.approx(np.array(expected), abs=1e-5)
+    # Two of three lines are like the sentence a, one is like b, and none is like c.
+    two, one = math.log(1.5), math.log(3)
+    expected = [[two, one - 20, 0], [two, one - 20, 0], [two - 20, one, 0]]
+    assert found["semantic_in_film"] == pytest.approx(np.array(expected), abs=1e-5)
+
+
+def test_lines_are_added_up_block_by_block(encoder, film, book, monkeypatch):
+    names = ("semantic_in_film", "window_in_film")
+    whole = planes(encoder, film, book, names)
+    monkeypatch.setattr(module, "_ROWS", 2)
+    assert planes(encoder, film, book, names) == pytest.approx(whole, abs=1e-6)
+
+
+def test_rows_of_rivals_do_not_depend_on_the_block(encoder, film, book):
+    measure = SentenceMeasure(SEMANTIC, encoder, film, book)
+    whole = planes(encoder, film, book, SEMANTIC)
+    for i in range(len(film.moments)):
+        out = np.full((len(SEMANTIC), 1, len(book.sentences)), np.nan, np.float32)
+        measure.rows(i, i + 1, out)
+        assert out[:, 0] == pytest.approx(whole[:, i], abs=1e-5)
+
+
+@pytest.mark.parametrize("made", [Letters, LoudLetters])
+def test_silent_moments_are_0_in_all_measures(made, film):
+    book = make_book(("abc", "a", "dd", "", "bcd"))
     silent = [k for k, moment in enumerate(film.moments) if not moment.text]
+    assert silent
+    found = planes(made(), film, book, SEMANTIC)
     assert not found[:, silent].any()
+    assert found[:, [k for k in range(len(film.moments)) if k not in silent]].any(axis=(1, 2)).all()
+    (found,) = planes(made(), film, book, ("sentence",))
+    assert not found[silent].any()
 
 
-@pytest.mark.parametrize("names", [("window_long",), ("semantic_z", "window"), SEMANTIC[1:]])
+def test_silent_moments_are_no_rivals():
+    """More silent shots do not change what lines are worth."""
+    book = make_book(("ab", "b", "c"))
+    spoken = tuple((0.5 + k, 0.9 + k, text) for k, text in enumerate("abc"))
+    with_shots, without = make_film(spoken=spoken), make_film(spoken=spoken, shots=False)
+    assert len(with_shots.moments) > len(without.moments) == 3
+    found = planes(LoudLetters(), with_shots, book, SEMANTIC)
+    lines = [k for k, moment in enumerate(with_shots.moments) if moment.text]
+    assert found[:, lines] == pytest.approx(planes(Letters(), without, book, SEMANTIC), abs=1e-6)
+
+
+def test_a_film_with_one_line():
+    """It has no rivals in the film; in the book there are two other sentences."""
+    found = named_planes(Letters(), letter_film("a"), make_book(("a", "b", "ab")))
+    for name in ("semantic_in_film", "window_in_film"):
+        assert found[name] == pytest.approx(0, abs=1e-6)
+    expected = np.array([20, 0, 20 / math.sqrt(2)])
+    expected -= math.log(np.exp(expected).mean())
+    assert found["semantic_in_book"][0] * 6 == pytest.approx(expected, abs=1e-2)
+
+
+def test_a_book_with_one_sentence():
+    """Likewise: nothing can be told from the book, but which line is most like it can."""
+    film = letter_film("ab")
+    found = named_planes(Letters(), film, make_book(("a",)))
+    for name in ("semantic_z", "semantic_long", "semantic_in_book", "window_in_book"):
+        assert not found[name].any()
+    expected = math.log(2) / 6, (math.log(2) - 20) / 6
+    assert found["semantic_in_film"][:2, 0] == pytest.approx(expected, abs=1e-4)
+    alone = planes(Letters(), letter_film("a"), make_book(("a",)), SEMANTIC)
+    assert alone[[SEMANTIC.index("semantic"), SEMANTIC.index("window")], 0] == pytest.approx(1)
+
+
+def test_opposite_vectors_stay_finite():
+    """The smallest cosine, -1, is e^-40 of the largest."""
+
+    class Signs(Letters):
+        def encode(self, texts, progress=None):
+            return np.array([[1 if text == "a" else -1, 0, 0, 0] for text in texts], np.float32)
+
+    found = named_planes(Signs(), letter_film("a"), make_book(("a", "b")))
+    assert not found["semantic_in_film"].any()
+    assert found["semantic_in_book"][0] * 6 == pytest.approx([math.log(2), math.log(2) - 40])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        *(("window_long",), ("semantic_z", "window"), SEMANTIC[1:]),
+        *(("semantic_in_film",), ("window_in_book",), ("window_in_film", "semantic_in_book")),
+    ],
+)
 def test_some_forms_are_those_of_all(names, encoder, film, book):
     everything = planes(encoder, film, book, SEMANTIC)
     found = planes(encoder, film, book, names)
@@ -149,9 +277,24 @@ def test_some_forms_are_those_of_all(names, encoder, film, book):
 
 def test_windows_cost_nothing_where_nobody_asks(encoder, film, book, monkeypatch):
     monkeypatch.setattr(module, "window_means", lambda _: pytest.fail("windows were computed"))
-    SentenceMeasure(SEMANTIC[:3], encoder, film, book)
+    own = tuple(name for name in SEMANTIC if name.startswith("semantic"))
+    assert len(own) == 5
+    SentenceMeasure(own, encoder, film, book)
     rows = SimilarityRows(film, book, AlignConfig(weights={"semantic_z": 1.0}))
     assert rows.block(0, 2).measures == ("semantic_z",)
+
+
+def test_rivals_in_the_film_cost_nothing_where_nobody_asks(encoder, film, book, monkeypatch):
+    counted = []
+    monkeypatch.setattr(
+        module, "log_mean_exp", lambda *sides: counted.append(sides) or np.zeros(len(sides[1]))
+    )
+    others = tuple(name for name in SEMANTIC if not name.endswith("_in_film"))
+    planes(encoder, film, book, others)
+    planes(encoder, film, book, ("sentence",))
+    assert not counted
+    planes(encoder, film, book, ("semantic", "window_in_film"))
+    assert len(counted) == 1
 
 
 def test_training_has_the_same_windows(encoder, book):

@@ -18,7 +18,7 @@ _REACH = 3
 _POSITION_WEIGHT = 1e-3
 """How much the mere position counts beside what is rendered: just enough to give a moment that
 renders nothing the place of its scene as the best guess."""
-_NEIGHBOUR_WEIGHT = 0.5  # of the paragraphs around a paragraph, beside its own
+_NEIGHBOUR_WEIGHT = 0.5  # of all that lies within `_REACH`, itself included, beside its own mass
 
 
 def choose_sentences(
@@ -27,7 +27,7 @@ def choose_sentences(
     """The best sentence of the best paragraph, and P(the truth lies within `_REACH` of it).
 
     A paragraph counts by what is rendered in it and, less, in those within `_REACH`: of two equally
-    likely ones, that is the one among likely neighbours.
+    likely paragraphs, the one among likely neighbours is chosen.
     """
     weights = positions.rendered + _POSITION_WEIGHT * positions.position  # (I, J)
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]

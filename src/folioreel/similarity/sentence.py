@@ -26,7 +26,7 @@ _UNIT = 3.0
 weight decay fits all measures."""
 _TEMPERATURE = 0.05  # what cosines are divided by before they are exponents, as in training
 _ROWS = 256  # lines whose cosines are held at once
-_SPREAD = 6.0  # divides the logarithms of such shares, likewise
+_SPREAD = 6.0  # divides the logarithms of `…_in_book` and `…_in_film`, as `_UNIT` does the others
 
 
 class SentenceMeasure:
@@ -35,9 +35,10 @@ class SentenceMeasure:
     `semantic` and `window` come in five forms: the cosine; `…_z`, the same in standard deviations
     from the moment's mean over the book; `…_long`, that times the logarithm of the moment's length,
     as a near match of a long line means more than one of a short line; and two that compare it with
-    its rivals, as the logarithm of the pair's share of exp(cosine / temperature). `…_in_book` is
-    its share among all sentences of the book for this line, `…_in_film` among all lines of the film
-    for this sentence: some sentences are a little like everything that is said.
+    its rivals, as the logarithm of exp(cosine / temperature) over its mean among them, 0 for a pair
+    like any other. The rivals of `…_in_book` are all sentences of the book for this line, those of
+    `…_in_film` all lines of the film for this sentence: some sentences are a little like everything
+    that is said. In a film with one line, the latter is 0.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class SentenceMeasure:
         moments = encode([moment.text for moment in film.moments])  # (I, units)
         sentences = encode([sentence.text for sentence in book.sentences])  # (J, units)
         self._silent = np.array([moment.text == "" for moment in film.moments], dtype=bool)
+        moments[self._silent] = 0  # whatever an encoder gives for an empty text
         self._sides: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
         """What is compared, by the name of its cosine."""
         for base in dict.fromkeys(name.split("_")[0] for name in names):

@@ -97,7 +97,9 @@ class ByteLinear(nn.Linear):
 
     def _follow(self, values: Tensor) -> None:
         low, high = values.amin().float().clamp(max=0), values.amax().float().clamp(min=0)
-        share = 1 - _KEPT if self._calls else 1.0
+        # The first bounds are those of the first values; loaded ones move on. No `if`, which would
+        # wait for the GPU.
+        share = torch.where(self.high > self.low, 1 - _KEPT, 1.0)
         self.low.lerp_(low, share)
         self.high.lerp_(high, share)
 
