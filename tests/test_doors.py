@@ -122,12 +122,12 @@ def test_view_solves_it_again(pair, alignment, tmp_path):
 
 
 def test_an_encoder_is_a_name_a_folder_or_an_object(pair, alignment):
-    student = load_encoder("student")
-    folder = builtin_folder("student")
+    name = "paraphrase"  # the encoder of the preset
+    folder = builtin_folder(name)
     for encoder, recorded in (
-        ("student", "student"),
+        (name, name),
         (folder, str(folder)),
-        (student, "student (an object)"),
+        (load_encoder(name), f"{name} (an object)"),
     ):
         found = folioreel.align(pair / "book.txt", alignment.film, encoder=encoder)
         assert found.links == alignment.links

@@ -157,6 +157,22 @@ def test_windows_by_brute_force(encoder, film, book):
         assert found["window_long"][i] == pytest.approx(long, abs=1e-5)
 
 
+@pytest.fixture(autouse=True)
+def no_filling_up(monkeypatch, request):
+    """Tests have short films; all but one ask what their own lines say."""
+    if "short_film" not in request.node.name:
+        monkeypatch.setattr(module, "_RIVALS", 1)
+
+
+def test_short_film_is_filled_up_with_average_lines():
+    """Two lines and two sentences, cosines 1 and 0: 298 more lines of the average cosine 0.5."""
+    found = named_planes(Letters(), letter_film("ab"), make_book(("a", "b")), ("semantic_in_film",))
+    mean = (math.exp(20) + 1 + 298 * math.exp(10)) / 300
+    expected = (20 - math.log(mean)) / 6, (0 - math.log(mean)) / 6
+    assert found["semantic_in_film"][0] == pytest.approx(expected, abs=1e-3)
+    assert expected[0] > 0.9  # with its own two lines alone it would be 0.1
+
+
 @pytest.mark.parametrize("base", ["semantic", "window"])
 def test_rivals_by_brute_force(base, encoder, film, book):
     """exp(20 · cosine) over its mean among the sentences, and among the lines; log / 6."""

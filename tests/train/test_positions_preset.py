@@ -136,7 +136,7 @@ def test_the_pairs_are_measured_once(judged):
 
 def test_pairs_are_read_with_another_encoder(judged, dataset):
     others = read_judged(dataset, encoder="uni-skip")
-    assert [item.encoder for item in (judged[0], others[0])] == ["student", "uni-skip"]
+    assert [item.encoder for item in (judged[0], others[0])] == ["paraphrase", "uni-skip"]
     config = replace(START, semantic_encoder="uni-skip")
     rows = SimilarityRows(others[0].film, others[0].book, config)
     expected = np.moveaxis(rows.block(0, rows.shape[0]).values, -1, 0)

@@ -94,14 +94,15 @@ subtitles = click.option(
 )
 no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
 watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))
+preset = name(
+    "--preset",
+    "default",
+    "Alignment method: default, fast, paper, or the folder of a trained preset.",
+    "NAME|FOLDER",
+)
 # The names of the parameters are those of `folioreel.align`, which is called with them.
 method = join(
-    name(
-        "--preset",
-        "default",
-        "Alignment method: default, fast, paper, or the folder of a trained preset.",
-        "NAME|FOLDER",
-    ),
+    preset,
     encoder("Sentence encoder to use instead of the preset's own, such as minilm."),
     watching,
 )

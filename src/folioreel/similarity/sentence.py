@@ -25,6 +25,7 @@ _UNIT = 3.0
 """Divides z-scores and logarithms of lengths, so that both are of the size of a cosine and one
 weight decay fits all measures."""
 _TEMPERATURE = 0.05  # what cosines are divided by before they are exponents, as in training
+_RIVALS = 300  # lines that a match is compared with at least; hardly any film has fewer
 _ROWS = 256  # lines whose cosines are held at once
 _SPREAD = 6.0  # divides the logarithms of `…_in_book` and `…_in_film`, as `_UNIT` does the others
 
@@ -106,13 +107,20 @@ class SentenceMeasure:
 def log_mean_exp(
     moments: NDArray[np.float32], sentences: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """For each sentence, log mean over the lines of exp(cosine / temperature): (J,)."""
+    """For each sentence, log mean over the lines of exp(cosine / temperature): (J,).
+
+    A film of fewer than `_RIVALS` lines is filled up with lines that are as like each sentence as
+    its lines are to the book on average: else a match could not stand out in a short film.
+    """
     # Cosines are at most 1, so that 1 / temperature takes the place of the largest exponent.
     sums = np.zeros(len(sentences), dtype=np.float64)
     for first in range(0, len(moments), _ROWS):
         cosines = moments[first : first + _ROWS] @ sentences.T
         sums += np.exp((cosines - 1) / _TEMPERATURE).sum(axis=0, dtype=np.float64)
-    found: NDArray[np.float32] = np.log(np.maximum(sums, 1e-30) / max(1, len(moments)))
+    if 0 < len(moments) < _RIVALS:
+        average = float(moments.mean(axis=0) @ sentences.mean(axis=0))
+        sums += (_RIVALS - len(moments)) * np.exp((average - 1) / _TEMPERATURE)
+    found: NDArray[np.float32] = np.log(np.maximum(sums, 1e-30) / max(_RIVALS, len(moments)))
     return (found + 1 / _TEMPERATURE).astype(np.float32)
 
 
