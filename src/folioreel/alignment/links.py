@@ -18,6 +18,7 @@ _REACH = 3
 _POSITION_WEIGHT = 1e-3
 """How much the mere position counts beside what is rendered: just enough to give a moment that
 renders nothing the place of its scene as the best guess."""
+_ROWS = 128  # moments that are looked at together: with all at once, memory would double
 _NEIGHBOUR_WEIGHT = 0.5  # of all that lies within `_REACH`, itself included, beside its own mass
 
 
@@ -29,15 +30,17 @@ def choose_sentences(
     A paragraph counts by what is rendered in it and, less, in those within `_REACH`: of two equally
     likely paragraphs, the one among likely neighbours is chosen.
     """
-    weights = positions.rendered + _POSITION_WEIGHT * positions.position  # (I, J)
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
-    masses = np.add.reduceat(weights, starts, axis=1)  # (I, paragraphs)
-    around = _sums_around(masses, _REACH)
-    best = (masses + _NEIGHBOUR_WEIGHT * around).argmax(axis=1)  # (I,)
-    sentences = np.empty(len(best), dtype=np.int64)
-    for i, paragraph in enumerate(best):
-        inside = book.paragraphs[paragraph].sentences
-        sentences[i] = inside.start + weights[i, inside.start : inside.stop].argmax()
+    sentences = np.empty(len(positions.rendered), dtype=np.int64)
+    for first in range(0, len(sentences), _ROWS):
+        rows = slice(first, first + _ROWS)
+        weights = positions.rendered[rows] + _POSITION_WEIGHT * positions.position[rows]
+        masses = np.add.reduceat(weights, starts, axis=1)  # (rows, paragraphs)
+        best = (masses + _NEIGHBOUR_WEIGHT * _sums_around(masses, _REACH)).argmax(axis=1)
+        for i, paragraph in enumerate(best):
+            inside = book.paragraphs[paragraph].sentences
+            place = weights[i, inside.start : inside.stop].argmax()
+            sentences[first + i] = inside.start + place
     return sentences, passage_probability(positions.rendered, sentences, book, reach=_REACH)
 
 
@@ -56,14 +59,12 @@ def passage_probability(
     probability: NDArray[np.float32], sentences: NDArray[np.int64], book: Book, reach: int
 ) -> NDArray[np.float64]:
     """The probability that the truth lies at most `reach` paragraphs from the link: (I,)."""
-    sums = np.zeros((probability.shape[0], probability.shape[1] + 1))
-    np.cumsum(probability, axis=1, dtype=np.float64, out=sums[:, 1:])
     found = np.empty(len(sentences))
     for i, sentence in enumerate(sentences):
         paragraph = book.paragraph_of[sentence]
         first = book.paragraphs[max(0, paragraph - reach)].sentences.start
         last = book.paragraphs[min(len(book.paragraphs) - 1, paragraph + reach)].sentences.stop
-        found[i] = sums[i, last] - sums[i, first]
+        found[i] = probability[i, first:last].sum(dtype=np.float64)
     return np.clip(found, 0.0, 1.0)
 
 
