@@ -208,11 +208,11 @@ def marginals_reference(moments: int, sentences: int) -> float:
     return timed(steps) * 2 * (moments - 1) / 3
 
 
-def align(moments: int, sentences: int) -> float:
+def align(moments: int, sentences: int, preset: str = "default") -> float:
     """Everything from texts to links."""
     from folioreel.alignment.aligner import Aligner
 
-    aligner = Aligner.load()
+    aligner = Aligner.load(preset)
     small, pair = make_pair(20, 30), make_pair(moments, sentences)
     return timed(lambda: aligner.align(*pair), lambda: aligner.align(*small))
 
@@ -259,6 +259,7 @@ PARTS: dict[str, tuple[Callable[[int, int], float], Callable[[int, int], float] 
     "map": (map_path, map_reference, "~NumPy"),
     "marginals": (marginals, marginals_reference, "~NumPy"),
     "align": (align, None, ""),
+    "align-fast": (partial(align, preset="fast"), None, ""),
 }
 PARTS |= {
     name: (partial(encode, name=name), partial(encode_reference, name=name), "~one at a time")
@@ -375,8 +376,8 @@ def write_page(lines: list[str]) -> None:
         "before, which has a quarter of the cells. A reference marked `~` ran on a sample, "
         "and its time was extrapolated. `paper` is the paper's table of running times. The "
         "best path and the marginals are exact, over the whole book, without the paper's "
-        "pruning. `skip-thought`, `student` and `paraphrase` encode as many sentences of the demo's book as "
-        "film and book have together.\n\n"
+        "pruning. `skip-thought`, `student` and `paraphrase` encode as many sentences of the "
+        "demo's book as film and book have together.\n\n"
     )
     DOCS.mkdir(exist_ok=True)
     text = page + "```\n" + "\n".join(lines) + "\n```\n\n![time against cells](bench.svg)\n"

@@ -48,7 +48,7 @@ _FILM_FORMAT = {"format": "folioreel-film", "version": 1}
 ANNOTATIONS = ("annotations.tsv", "annotations.csv")
 _SUBTITLES = "film.srt"
 # If there are several, the first of these is the film.
-_VIDEOS = tuple(f"film{suffix}" for suffix in (".mp4", ".mkv", ".webm", ".mov", ".avi"))
+VIDEOS = tuple(f"film{suffix}" for suffix in (".mp4", ".mkv", ".webm", ".mov", ".avi"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Pair:
     def subtitles(self) -> Path | None:
         """The subtitle file beside a video: the one whose lines were judged."""
         path = self.folder / _SUBTITLES
-        return path if self.film_name in _VIDEOS and path.exists() else None
+        return path if self.film_name in VIDEOS and path.exists() else None
 
 
 def load_pair(folder: Path) -> Pair:
@@ -90,7 +90,7 @@ def load_pair(folder: Path) -> Pair:
     shots = folder / "shots.tsv"
     # film.json holds the very moments that were judged. A video comes next, because silent
     # shots exist only there; subtitles alone give the dialogue.
-    film = _first_of(folder, (FILM_JSON, *_VIDEOS))
+    film = _first_of(folder, (FILM_JSON, *VIDEOS))
     pair = Pair(
         name=folder.resolve().name,
         folder=folder,
@@ -194,7 +194,7 @@ def is_pair(folder: Path) -> bool:
 
 
 def _has_book_and_film(folder: Path) -> bool:
-    film = _first_of(folder, (_SUBTITLES, *_VIDEOS))
+    film = _first_of(folder, (_SUBTITLES, *VIDEOS))
     return film is not None and (folder / "book.txt").exists()
 
 

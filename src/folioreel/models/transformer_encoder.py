@@ -76,7 +76,7 @@ class TransformerEncoder:
         """
         self.name = name
         self._pooling = pooling
-        self._tokenizer = _open_tokenizer(tokenizer)
+        self._tokenizer = open_tokenizer(tokenizer)
         self._pad_id = _pad_id(self._tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=longest)
@@ -271,7 +271,8 @@ def _read_json(path: Path) -> Any:
         raise ModelFolderError(f"{path}: is damaged; copy the folder again") from error
 
 
-def _open_tokenizer(tokenizer: bytes | Path) -> Tokenizer:
+def open_tokenizer(tokenizer: bytes | Path) -> Tokenizer:
+    """A tokenizer from a tokenizer.json or its content."""
     try:
         if isinstance(tokenizer, Path):
             return Tokenizer.from_file(str(tokenizer))

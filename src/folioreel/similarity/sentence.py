@@ -39,7 +39,7 @@ class SentenceMeasure:
     its rivals, as the logarithm of exp(cosine / temperature) over its mean among them, 0 for a pair
     like any other. The rivals of `…_in_book` are all sentences of the book for this line, those of
     `…_in_film` all lines of the film for this sentence: some sentences are a little like everything
-    that is said. In a film with one line, the latter is 0.
+    that is said.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ def log_mean_exp(
     """For each sentence, log mean over the lines of exp(cosine / temperature): (J,).
 
     A film of fewer than `_RIVALS` lines is filled up with lines that are as like each sentence as
-    its lines are to the book on average: else a match could not stand out in a short film.
+    its lines are to the book on average; a match could not stand out in a short film otherwise.
     """
     # Cosines are at most 1, so that 1 / temperature takes the place of the largest exponent.
     sums = np.zeros(len(sentences), dtype=np.float64)

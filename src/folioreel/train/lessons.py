@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +21,14 @@ from folioreel.evaluate import dataset
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
+from folioreel.models.transformer_encoder import open_tokenizer
 from folioreel.train.judged import JudgedMoment, fixed_moments, judged_moments
 from folioreel.train.paraphrase import Lesson, Marks, Pieces
 from folioreel.types import Book, Film
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
 _LEAST = 0.02  # posteriors below it are left to "none of them"
 _BOOKS = ("book.txt", "book.epub")
-_VIDEOS = ("film.mp4", "film.mkv", "film.webm", "film.mov", "film.avi")
-_FILMS = (dataset.FILM_JSON, "film.srt", "film.vtt", *_VIDEOS)
+_FILMS = (dataset.FILM_JSON, "film.srt", "film.vtt", *dataset.VIDEOS)
 
 Targets = tuple[tuple[int, float], ...]
 """The sentences of one line, each with its share."""
@@ -146,7 +142,7 @@ class PieceReader:
 
     def __init__(self, path: Path) -> None:
         self.path, self.sha256 = path, file_sha256(path)
-        self._tokenizer = _open_tokenizer(path)
+        self._tokenizer = open_tokenizer(path)
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         around = self._tokenizer.encode("").ids
@@ -177,19 +173,6 @@ class PieceReader:
     def _pieces(self, texts: Sequence[str]) -> Pieces:
         found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return Pieces.join([encoding.ids for encoding in found])
-
-
-def _open_tokenizer(path: Path) -> Tokenizer:
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise ConfigError(
-            "training an encoder needs one more package; run: pip install tokenizers"
-        ) from None
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # the package raises no narrower class
-        raise ModelFolderError(f"{path}: is not a tokenizer; copy the folder again") from error
 
 
 def _is_pair(folder: Path) -> bool:

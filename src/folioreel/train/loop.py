@@ -87,6 +87,15 @@ class Training(ABC, Generic[Batch]):
     def learning_rate(self, done: float) -> float:
         """The learning rate once a share of the run, from 0 to 1, is done."""
 
+    def warm_up_and_fall(self, done: float) -> float:
+        """A schedule for `learning_rate`: `warm_up` steps of rising, then a cosine down to 0.
+
+        It ends with the steps or the time, whichever ends first.
+        """
+        rate = self.config.learning_rate * min(1.0, (self.step + 1) / self.config.warm_up)
+        done = min(1.0, max(done, self.time_used))
+        return float(rate * (1 + math.cos(math.pi * done)) / 2)
+
     def validate(self) -> dict[str, float]:
         """Metrics on held-out examples; the network is in evaluation mode."""
         return {}

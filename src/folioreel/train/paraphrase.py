@@ -197,15 +197,14 @@ class ParaphraseTraining(Training[list[_Group]]):
         training = self.network.training
         self.network.eval()
         order = np.argsort(np.diff(texts.starts), kind="stable")
-        parts = [self._run([(texts, rows)]) for rows in _split(order, batch)]
+        pieces = _cut(texts, order)
+        parts = [self._run(pieces[first : first + batch]) for first in range(0, len(order), batch)]
         self.network.train(training)
         vectors = torch.cat(parts)
         return vectors[torch.from_numpy(np.argsort(order)).to(vectors.device)]
 
-    def _run(self, texts: list[tuple[Pieces, NDArray[np.int64]]]) -> Tensor:
-        ids = self._pad(
-            [source.ids[a:b] for source, rows in texts for a, b in _spans(source, rows)]
-        )
+    def _run(self, texts: list[NDArray[np.int32]]) -> Tensor:
+        ids = self._pad(texts)
         with self.mixed_precision():
             vectors: Tensor = self.network.encoder(ids, ids != self.marks.padding)
         return vectors.float()
@@ -216,11 +215,8 @@ class ParaphraseTraining(Training[list[_Group]]):
         ids = np.full((len(texts), longest + 2), self.marks.padding, dtype=np.int64)
         for row, text in zip(ids, texts, strict=True):
             cut = text[:inside]
-            row[0], row[1 : len(cut) + 1], row[len(cut) + 1] = (
-                self.marks.first,
-                cut,
-                self.marks.last,
-            )
+            row[0], row[len(cut) + 1] = self.marks.first, self.marks.last
+            row[1 : len(cut) + 1] = cut
         return torch.from_numpy(ids).to(self.device, non_blocking=True)
 
     def batches(self) -> Iterator[list[_Group]]:
@@ -280,13 +276,10 @@ class ParaphraseTraining(Training[list[_Group]]):
 
     def _encode_step(self, texts: list[tuple[Pieces, NDArray[np.int64]]]) -> Tensor:
         """All texts of a step, in a few parts of like length."""
-        pieces = [source.ids[a:b] for source, rows in texts for a, b in _spans(source, rows)]
+        pieces = [text for source, rows in texts for text in _cut(source, rows)]
         order = np.argsort([len(text) for text in pieces], kind="stable")
-        parts: list[Tensor] = []
-        for rows in np.array_split(order, _CHUNKS):
-            ids = self._pad([pieces[row] for row in rows])
-            with self.mixed_precision():
-                parts.append(self.network.encoder(ids, ids != self.marks.padding).float())
+        chunks = np.array_split(order, _CHUNKS)
+        parts = [self._run([pieces[row] for row in rows]) for rows in chunks]
         return torch.cat(parts)[torch.from_numpy(np.argsort(order)).to(self.device)]
 
     def _group_loss(self, group: _Group, lines: Tensor, sentences: Tensor) -> Tensor:
@@ -322,10 +315,8 @@ class ParaphraseTraining(Training[list[_Group]]):
         return loss
 
     def learning_rate(self, done: float) -> float:
-        """Warm-up, then a cosine that ends with the steps or the time, whichever ends first."""
-        rate = self.config.learning_rate * min(1.0, (self.step + 1) / self.config.warm_up)
-        done = min(1.0, max(done, self.time_used))
-        return float(rate * (1 + math.cos(math.pi * done)) / 2)
+        """Warm-up, then a cosine."""
+        return self.warm_up_and_fall(done)
 
     def validate(self) -> dict[str, float]:
         """How often the nearest sentence, or one of the ten nearest, is right; see `recall`."""
@@ -365,10 +356,6 @@ def _copy_state(network: nn.Module) -> dict[str, Tensor]:
     return {name: value.clone() for name, value in network.state_dict().items()}
 
 
-def _spans(texts: Pieces, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    return zip(texts.starts[rows].tolist(), texts.starts[rows + 1].tolist(), strict=True)
-
-
-def _split(order: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
-    for first in range(0, len(order), size):
-        yield order[first : first + size]
+def _cut(texts: Pieces, rows: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+    """The pieces of some of the texts."""
+    return [texts.ids[texts.starts[row] : texts.starts[row + 1]] for row in rows.tolist()]

@@ -205,10 +205,8 @@ class StudentTraining(Training[tuple[Tensor, Tensor]]):
         return loss
 
     def learning_rate(self, done: float) -> float:
-        """Warm-up, then a cosine that ends with the steps or the time, whichever ends first."""
-        rate = self.config.learning_rate * min(1.0, (self.step + 1) / self.config.warm_up)
-        done = min(1.0, max(done, self.time_used))
-        return float(rate * (1 + math.cos(math.pi * done)) / 2)
+        """Warm-up, then a cosine."""
+        return self.warm_up_and_fall(done)
 
     def validate(self) -> dict[str, float]:
         """The mean cosine with the teacher's vectors on held-out sentences."""

@@ -26,9 +26,8 @@ _HEAD = re.compile(
     r"sha256 of the (?P<count>\d+) sentences joined by newlines "
     r"(?P<sha256>[0-9a-f]{64});(?P<rest>.*)"
 )
-_NUMBER = re.compile(
-    r"(?:pg)?(\d+)(?:-\d)?"
-)  # 12260, pg12260, 12260-0: as the files are downloaded
+# 12260, pg12260, 12260-0: as the files are downloaded.
+_NUMBER = re.compile(r"(?:pg)?(\d+)(?:-\d)?")
 
 
 @dataclass(frozen=True, kw_only=True)
