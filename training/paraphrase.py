@@ -1,15 +1,16 @@
-"""Train the encoder `paraphrase` on a bare GPU machine with `transformers`, in two stages.
+"""Train the encoder `paraphrase` on a bare GPU machine with `transformers`, in stages.
 
     PYTHONPATH=src python training/paraphrase.py teach DATA WORK --seconds 300
     PYTHONPATH=src python training/paraphrase.py prepare DATA WORK
+    PYTHONPATH=src python training/paraphrase.py vectors DATA WORK
     PYTHONPATH=src python training/paraphrase.py distil DATA WORK --seconds 500 --out OUT
 
 DATA is what pack_paraphrase.py wrote; WORK holds `teacher`, the folder of all-mpnet-base-v2, and
 `start`, that of all-MiniLM-L6-v2. `teach` fine-tunes the first on the lessons and leaves it in
 WORK. `prepare` splits all texts into the pieces of the second; it needs no GPU, and may run at the
-same time. `distil` trains the second to have the vectors of the first for sentences of novels and
-of the lessons, and on the lessons themselves; in its last part it computes in bytes, as users will.
-Writes half-precision weights to OUT, in files below 16 MiB.
+same time. `vectors` computes those of the teacher, for sentences of novels and of the lessons.
+`distil` trains the second to have the same, and on the lessons themselves; in its last part it
+computes in bytes, as users will. Writes half-precision weights to OUT, in files below 16 MiB.
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ from folioreel.train.paraphrase import (
 )
 from folioreel.train.transformer import Transformer
 
-SOURCES = (("written", 0.35), ("films", 0.35), ("translations", 0.25), ("verses", 0.05))
+SOURCES = (("written", 0.45), ("films", 0.3), ("translations", 0.2), ("verses", 0.05))
+AGAIN = 0.4  # the share of the time after which the teacher looks again for what it confuses
 BYTES_FROM = 0.7  # the share of the time after which the student computes in bytes
+UNITS = 384  # numbers in a vector of the student
 PART = 14 * 2**20  # bytes of a file that is sent back
 BEGAN = time.perf_counter()
 
@@ -111,6 +114,22 @@ class Words:
             shares=flat[:, 1].astype(np.float32),
             new=np.array(record["new"], dtype=bool),
         )
+
+
+class Teaching(ParaphraseTraining):
+    """The lessons alone; once it has learned something, written lines get harder ones."""
+
+    harder = False
+
+    def batches(self) -> Iterator[list[Any]]:
+        """Runs of lines, in time with other sentences that they are confused with."""
+        for batch in super().batches():
+            if self.time_used > AGAIN and not self.harder:
+                self.harder = True
+                # Not for the others: what the aligner missed would pass for a confusion.
+                self.find_confused(sources=("written",))
+                tell(f"step {self.step}: {self.validate()}; confused sentences are found again")
+            yield batch
 
 
 class Distillation(ParaphraseTraining):
@@ -198,12 +217,12 @@ def teach(arguments: argparse.Namespace, device: torch.device) -> None:
         learning_rate=arguments.rate or 2e-5,
         groups=arguments.groups,
     )
-    training = ParaphraseTraining(config, encoder, lessons, words.marks, held_out)
+    training = Teaching(config, encoder, lessons, words.marks, held_out)
     tell("before:", training.validate())
     training.find_confused()
     tell("confused sentences are found")
-    np.savez(arguments.work / "confused.npz", *training.confused)
     report = training.fit(seconds=arguments.seconds)
+    np.savez(arguments.work / "confused.npz", *training.confused)
     for row in report.pop("log"):
         tell(row)
     tell("after:", training.validate(), "nowhere", training.network.nowhere.tolist())
@@ -233,15 +252,20 @@ def all_texts(arguments: argparse.Namespace) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text.strip()]
 
 
-def distil(arguments: argparse.Namespace, device: torch.device) -> None:
-    """Train the student."""
-    taught, start = arguments.work / "taught", arguments.work / "start"
+def vectors(arguments: argparse.Namespace, device: torch.device) -> None:
+    """The vectors of the teacher, with as many numbers as the student's have."""
+    taught = arguments.work / "taught"
     words, texts = Words(taught), all_texts(arguments)
     tell(f"{len(texts):,} sentences")
-    teacher = MeanOfPieces(taught).to(device)
-    found, _ = reduce(teacher_vectors(teacher, words, texts), 384)
+    found = teacher_vectors(MeanOfPieces(taught).to(device), words, texts)
+    torch.save(reduce(found, UNITS), arguments.work / "vectors.pt")
     tell("the teacher's vectors are there")
-    del teacher
+
+
+def distil(arguments: argparse.Namespace, device: torch.device) -> None:
+    """Train the student."""
+    start = arguments.work / "start"
+    found = torch.load(arguments.work / "vectors.pt", map_location=device)
     prepared = pickle.loads((arguments.work / "prepared.pickle").read_bytes())
     marks, lessons, held_out = prepared
     pieces = Pieces(**np.load(arguments.work / "pieces.npz"))
@@ -252,7 +276,10 @@ def distil(arguments: argparse.Namespace, device: torch.device) -> None:
         warm_up=200,
         groups=arguments.groups,
     )
-    net = Transformer.from_bert(load_file(str(start / "model.safetensors"))).to(device)
+    net = Transformer.from_bert(load_file(str(start / "model.safetensors")))
+    if arguments.layers is not None:
+        net = net.with_layers(arguments.layers)
+    net = net.to(device)
     training = Distillation(
         config,
         net,
@@ -274,7 +301,8 @@ def distil(arguments: argparse.Namespace, device: torch.device) -> None:
         "nowhere": training.network.nowhere.tolist(),
         "config": asdict(config),
         "every": arguments.every,
-        "sentences": len(texts),
+        "layers": len(net.layers),
+        "sentences": len(found),
     }
     (arguments.out / "report.json").write_text(json.dumps(summary), encoding="utf-8")
     save_parts(net.state_dict(), arguments.out)
@@ -307,7 +335,7 @@ def teacher_vectors(teacher: nn.Module, words: Words, texts: list[str]) -> Tenso
     return found
 
 
-def reduce(vectors: Tensor, units: int) -> tuple[Tensor, Tensor]:
+def reduce(vectors: Tensor, units: int) -> Tensor:
     """Vectors in the directions in which they vary most, of unit length again."""
     sample = vectors[:: max(1, len(vectors) // 200_000)].float()
     _, directions = torch.linalg.eigh(sample.T @ sample)
@@ -317,7 +345,7 @@ def reduce(vectors: Tensor, units: int) -> tuple[Tensor, Tensor]:
     ]
     kept = (sample @ chosen).norm(dim=1).mean()
     tell(f"reduced to {units} directions; length kept {float(kept):.4f}")
-    return torch.cat(parts), chosen
+    return torch.cat(parts)
 
 
 def turn(training: Distillation) -> Tensor:
@@ -362,7 +390,8 @@ def save_parts(state: dict[str, Tensor], out: Path) -> None:
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("teach", "prepare", "distil"))
+    stages = {"teach": teach, "prepare": prepare, "vectors": vectors, "distil": distil}
+    parser.add_argument("stage", choices=tuple(stages))
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--out", type=Path, default=Path("out"))
@@ -371,11 +400,12 @@ def main() -> None:
     parser.add_argument("--rate", type=float, help="learning rate")
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--batch", type=int, default=2048)
+    parser.add_argument("--layers", type=int, help="of the student; as many as its start has")
     parser.add_argument("--every", type=int, default=8, help="steps from lessons to lessons")
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(0)
-    {"teach": teach, "prepare": prepare, "distil": distil}[arguments.stage](arguments, device)
+    stages[arguments.stage](arguments, device)
 
 
 if __name__ == "__main__":

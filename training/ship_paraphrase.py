@@ -30,9 +30,9 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--card", type=Path, default=CARDS / "paraphrase.md")
     arguments = parser.parse_args()
-    network = Transformer(TransformerConfig())
-    network.load_state_dict(read_weights(arguments.trained))
     report = json.loads((arguments.trained / "report.json").read_text(encoding="utf-8"))
+    network = Transformer(TransformerConfig(layers=report["layers"]))
+    network.load_state_dict(read_weights(arguments.trained))
     save_transformer(
         arguments.out / "paraphrase",
         graph=transformer_graph(network).SerializeToString(),

@@ -128,7 +128,7 @@ def test_written_adaptations(pairs, start, tmp_path):
     assert result.exit_code == 0, result.output
     assert "steps done" in result.stdout
     assert "recall@10 on novels kept for testing" in result.stdout
-    assert "novels skipped" in result.stderr
+    assert "passages skipped" in result.stderr
     report = json.loads((tmp_path / "run" / "report.json").read_text())
     assert report["written"] == {"novels": 1, "lines": 3, "kept": 1, "absent": 1, "changed": 0}
 

@@ -33,7 +33,7 @@ def test_what_is_kept_and_what_is_skipped(tmp_path):
     write_adaptation(written / "78-1.tsv", sentences, number=78)
     found = read_written(written, novels)
     assert (found.lessons, len(found.kept)) == ((), 1)
-    assert str(found) == "novels skipped: 1 not there, 1 of another edition"
+    assert str(found) == "passages skipped: 1 of absent novels, 1 of another edition"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_folders_without_files(tmp_path):
 def test_the_adaptations_of_the_repository_are_in_the_format(tmp_path):
     write_novel(tmp_path / "1.txt")
     found = read_written(DATA, tmp_path)
-    assert (found.absent, found.changed) == (336, 0)
+    assert (found.absent, found.changed) == (976, 0)
     heads = [path.read_text("utf-8").split("\n", 1)[0] for path in DATA.glob("*.tsv")]
     assert sum(head.endswith("; kept for testing") for head in heads) == 24
     rows = [row for path in DATA.glob("*.tsv") for row in path.read_text("utf-8").splitlines()[1:]]

@@ -167,10 +167,16 @@ class ParaphraseTraining(Training[list[_Group]]):
         chances: NDArray[np.float64] = counts / counts.sum()
         return chances
 
-    def find_confused(self, kept: int = 24) -> None:
-        """For each line, the sentences that the encoder as it is finds most like it, but wrong."""
-        self.confused = []
-        for lesson in self.lessons:
+    def find_confused(self, kept: int = 24, sources: Sequence[str] | None = None) -> None:
+        """For each line, the sentences that the encoder as it is finds most like it, but wrong.
+
+        With `sources`, only for the lessons of these; what was found for others stays.
+        """
+        before, self.confused = self.confused, []
+        for number, lesson in enumerate(self.lessons):
+            if sources is not None and lesson.source not in sources:
+                self.confused.append(before[number])
+                continue
             lines, sentences = self.encode(lesson.lines), self.encode(lesson.sentences)
             cosines = lines @ sentences.T
             owners = np.repeat(np.arange(len(lesson.lines)), np.diff(lesson.starts))

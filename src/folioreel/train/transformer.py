@@ -15,7 +15,7 @@ bare GPU machine (training/paraphrase.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -153,6 +153,19 @@ class Transformer(nn.Module):
         weights = real[:, :, None].to(pieces.dtype)
         mean = (pieces * weights).sum(dim=1) / weights.sum(dim=1)
         return functional.normalize(mean.float(), dim=1)
+
+    def with_layers(self, count: int) -> Transformer:
+        """A network of more layers that starts from this one: each layer is repeated."""
+        network = Transformer(replace(self.config, layers=count))
+        own = self.state_dict()
+        chosen = {name: value for name, value in own.items() if not name.startswith("layers.")}
+        for k in range(count):
+            source = f"layers.{k * len(self.layers) // count}."
+            for name, value in own.items():
+                if name.startswith(source):
+                    chosen[f"layers.{k}.{name.removeprefix(source)}"] = value
+        network.load_state_dict(chosen)
+        return network
 
     def round_to_bytes(self, rounds: bool = True) -> None:
         """Whether linear layers compute as the graph will."""

@@ -1,6 +1,6 @@
 """Written adaptations as lessons: dialogue that somebody wrote for passages of novels.
 
-A folder has a file `*.tsv` for each novel; training/adaptations/README.md describes them. The text
+A folder has a file `*.tsv` for each passage; training/adaptations/README.md describes them. The text
 of the novels comes from another folder, and only passages that are the very text the lines were
 written from are used.
 """
@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from folioreel.errors import FolioReelError, InputError
@@ -36,14 +37,14 @@ class Written:
 
     lessons: tuple[TextLesson, ...]
     kept: tuple[TextLesson, ...]  # marked as kept for testing
-    absent: int  # novels that are not there
-    changed: int  # novels that are there with another text
+    absent: int  # passages of novels that are not there
+    changed: int  # passages of novels that are there with another text
 
     def __str__(self) -> str:
         """What was left out, in one sentence; empty if nothing was."""
-        counts = {"not there": self.absent, "of another edition": self.changed}
+        counts = {"of absent novels": self.absent, "of another edition": self.changed}
         parts = [f"{count} {what}" for what, count in counts.items() if count]
-        return f"novels skipped: {', '.join(parts)}" if parts else ""
+        return f"passages skipped: {', '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,10 +130,7 @@ def _read_adaptation(path: Path) -> _Adaptation:
 
 def _lesson(adaptation: _Adaptation, novel: Path) -> TextLesson | None:
     """The lesson with the sentences of a novel; None if it is another text."""
-    try:
-        sentences = [sentence.text for sentence in load_book(novel).sentences]
-    except FolioReelError:
-        return None
+    sentences = _read_novel(novel)
     first, last = adaptation.first, adaptation.first + adaptation.count
     passage = "\n".join(sentences[first:last]).encode("utf-8")
     if hashlib.sha256(passage).hexdigest() != adaptation.sha256:
@@ -142,12 +140,21 @@ def _lesson(adaptation: _Adaptation, novel: Path) -> TextLesson | None:
         name=adaptation.name,
         source="written",
         lines=tuple(line for line, _, _ in adaptation.rows),
-        sentences=tuple(sentences[begin : last + _AROUND]),
+        sentences=sentences[begin : last + _AROUND],
         targets=tuple(
             equal_shares([place - begin for place in places]) for _, _, places in adaptation.rows
         ),
         new=tuple(how in ("scene", "new") for _, how, _ in adaptation.rows),
     )
+
+
+@lru_cache(maxsize=4)  # the adaptations of a novel follow each other
+def _read_novel(path: Path) -> tuple[str, ...]:
+    """The sentences of a novel; none if it cannot be read."""
+    try:
+        return tuple(sentence.text for sentence in load_book(path).sentences)
+    except FolioReelError:
+        return ()
 
 
 def _novel_files(folder: Path) -> dict[int | str, list[Path]]:
