@@ -2,7 +2,8 @@
 
 Each part runs in a process of its own, so that its peak memory is its own. A reference that would
 take hours runs on a sample and is scaled up; the table marks it with `~`. The text is random, with
-the word frequencies and sentence lengths of English novels, so that it can be made anywhere.
+the word frequencies and sentence lengths of English novels, in the words of the demo's book, so
+that it can be made anywhere.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def make_pair(moments: int, sentences: int) -> tuple[Film, Book]:
     rng = np.random.default_rng(7)
     ranks = np.arange(1, 20_001)
     chances = 1 / (ranks + 2.7)
-    words = [f"w{rank}" for rank in ranks]
+    words = demo_words(len(ranks))
     chances /= chances.sum()
 
     def texts(count: int, mean: int) -> list[str]:
@@ -63,6 +64,19 @@ def make_pair(moments: int, sentences: int) -> tuple[Film, Book]:
         chapters=(Chapter(index=0, title="", paragraphs=range(sentences)),),
     )
     return film, book
+
+
+def demo_words(count: int) -> list[str]:
+    """The words of the demo's book by frequency, then pairs of them joined, as rare words are."""
+    from collections import Counter
+    from itertools import islice
+
+    from folioreel.text import tokenize
+
+    counted = Counter(word for text in demo_sentences(5000) for word in tokenize(text))
+    known = [word for word, _ in counted.most_common()]
+    rare = (first + second for first in known for second in known)
+    return list(islice(dict.fromkeys((*known, *islice(rare, count))), count))
 
 
 def random_chain(moments: int, sentences: int, kind: str = "noise", **weights: float) -> Chain:

@@ -2,7 +2,7 @@ r"""Pack what paraphrase.py learns from, for a bare GPU machine: lessons and sen
 
     PYTHONPATH=src python training/pack_paraphrase.py --films PAIRS --translations FOLDER \
         --verses FILE --corpus FOLDER --written training/adaptations --more-written LINES.tsv \
-        --leave-out misers-warning OUT
+        --leave-out misers-warning --leave-out shakespeare_lamb_nesbit OUT
 
 Every source is optional:
 

@@ -8,8 +8,8 @@
 DATA is what pack_paraphrase.py wrote; WORK holds `teacher`, the folder of all-mpnet-base-v2, and
 `start`, that of all-MiniLM-L6-v2. `teach` fine-tunes the first on the lessons and leaves it in
 WORK. `prepare` splits all texts into the pieces of the second; it needs no GPU, and may run at the
-same time. `vectors` computes those of the teacher, for sentences of novels and of the lessons.
-`distil` trains the second to have the same, and on the lessons themselves; in its last part it
+same time. `vectors` computes the teacher's vectors for sentences of novels and of the lessons.
+`distil` trains the second to reproduce them, and on the lessons themselves; in its last part it
 computes in bytes, as users will. Writes half-precision weights to OUT, in files below 16 MiB.
 """
 
@@ -117,12 +117,12 @@ class Words:
 
 
 class Teaching(ParaphraseTraining):
-    """The lessons alone; once it has learned something, written lines get harder ones."""
+    """The lessons alone; once it has learned something, written lines get harder negatives."""
 
     harder = False
 
     def batches(self) -> Iterator[list[Any]]:
-        """Runs of lines, in time with other sentences that they are confused with."""
+        """Runs of lines; after a while with the sentences that are confused with them by then."""
         for batch in super().batches():
             if self.time_used > AGAIN and not self.harder:
                 self.harder = True
@@ -400,7 +400,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, help="learning rate")
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--batch", type=int, default=2048)
-    parser.add_argument("--layers", type=int, help="of the student; as many as its start has")
+    parser.add_argument("--layers", type=int, help="of the student (default: as `start`)")
     parser.add_argument("--every", type=int, default=8, help="steps from lessons to lessons")
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -82,8 +82,8 @@ class StepsConfig:
     come_back: float = 0.05
     """P(faithful passage | the moment before was in a free one)."""
     elsewhere: float = 0.0
-    """The rate of quotes from anywhere in the book, which leave the film where it is. A quote has
-    the mean odds of all sentences, times this rate; 0: there are none."""
+    """How likely quotes from anywhere in the book are, which leave the film where it is. The odds
+    of a quote are this number times the root mean square of all sentences' odds; 0: none."""
 
     def __post_init__(self) -> None:
         """Check that the shares are valid."""

@@ -22,7 +22,7 @@ def positions_of(rendered, position=None) -> Positions:
         steps=np.zeros(8),
         passages=np.zeros((2, 2)),
         rendered_freely=0.0,
-        elsewhere=0.0,
+        quoted=np.zeros(len(rendered), dtype=np.float32),
     )
 
 

@@ -54,7 +54,7 @@ def test_the_right_book_comes_first(found):
 
 
 def test_the_evidence_is_the_chains(found, spoken):
-    alignment = Aligner.load().align(spoken, load_book(demo_folder() / "book.txt"))
+    alignment = Aligner.load("fast").align(spoken, load_book(demo_folder() / "book.txt"))
     moments = len(alignment.links)
     assert found.candidates[0].evidence == pytest.approx(-alignment.signature["energy"] / moments)
     in_book = sum(link.in_book for link in alignment.links) / moments

@@ -130,7 +130,7 @@ def test_written_adaptations(pairs, start, tmp_path):
     assert "recall@10 on novels kept for testing" in result.stdout
     assert "passages skipped" in result.stderr
     report = json.loads((tmp_path / "run" / "report.json").read_text())
-    assert report["written"] == {"novels": 1, "lines": 3, "kept": 1, "absent": 1, "changed": 0}
+    assert report["written"] == {"passages": 1, "lines": 3, "kept": 1, "absent": 1, "changed": 0}
 
 
 def command(pairs, start, out, *more):

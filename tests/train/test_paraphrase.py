@@ -121,6 +121,19 @@ def test_a_book_shorter_than_the_list_of_confused_sentences(rng):
     assert math.isfinite(float(loss.detach()))
 
 
+def test_confused_sentences_of_one_source_alone(rng):
+    lessons = [made_lesson(rng, source=source) for source in ("films", "written")]
+    training = made_training(lessons)
+    training.find_confused()
+    films, written = training.confused
+    with torch.no_grad():
+        for parameter in training.network.encoder.parameters():
+            parameter.copy_(torch.randn_like(parameter))
+    training.find_confused(sources=("written",))
+    assert training.confused[0] is films
+    assert not np.array_equal(training.confused[1], written)
+
+
 def test_groups_by_loops(training, lesson):
     """Targets of lines in the book, of new ones in their scenes, and which windows are whole."""
     seen_new = seen_part = 0

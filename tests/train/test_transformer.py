@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from folioreel.errors import ConfigError
 from folioreel.train.transformer import ByteLinear, Transformer, TransformerConfig
 
 
@@ -144,3 +145,19 @@ def test_padding_changes_nothing():
         found = network(padded, real)
     assert torch.allclose(found, alone, atol=1e-6)
     assert found.norm(dim=1).tolist() == pytest.approx([1.0] * 3)
+
+
+def test_a_deeper_network_repeats_layers():
+    torch.manual_seed(4)
+    config = TransformerConfig(
+        vocabulary=20, units=8, layers=3, heads=2, inner_units=12, longest=10
+    )
+    network = Transformer(config)
+    deeper = network.with_layers(4)
+    assert deeper.config.layers == len(deeper.layers) == 4
+    for layer, source in zip(deeper.layers, (0, 0, 1, 2), strict=True):
+        own = network.layers[source].state_dict()
+        assert all(torch.equal(value, own[name]) for name, value in layer.state_dict().items())
+    assert torch.equal(deeper.pieces.weight, network.pieces.weight)
+    with pytest.raises(ConfigError, match="3 layers"):
+        network.with_layers(2)

@@ -58,7 +58,7 @@ class Positions:
     """The expected number of turns from faithful or free to faithful or free: (2, 2)."""
     rendered_freely: float
     """The expected number of moments in free passages that render the sentence they are at."""
-    elsewhere: float  # the expected number of moments that quote from elsewhere
+    quoted: Floats  # the probability that moment i quotes from elsewhere: (I,)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,7 +117,7 @@ def follow_book(
         steps=counts,
         passages=turns,
         rendered_freely=rendered_freely,
-        elsewhere=quoted,
+        quoted=quoted,
     )
 
 
@@ -137,6 +137,7 @@ def weigh_cells(
     scales = np.maximum(bounded.max(axis=1), 0)  # (I,)
     odds = np.exp(bounded - scales[:, None])  # (I, J)
     odds[np.isneginf(scores)] = 0
+    root_mean_square = np.sqrt(_mean_squares(odds))  # over all sentences, judged or not: (I,)
     silence, quotes = np.exp(-scales), np.zeros_like(scales)  # (I,)
     placed = {}
     for moment, known in (fixed or {}).items():
@@ -147,7 +148,8 @@ def weigh_cells(
             if not known.rendered:  # a rendering may be a quote, wherever the film is
                 placed[moment] = known.sentences
     if steps.elsewhere:
-        quotes = np.float32(steps.elsewhere) * odds.mean(axis=1)  # of what a judge allows
+        squares = np.float32(steps.elsewhere) * _mean_squares(odds)  # of what a judge allows
+        np.divide(squares, root_mean_square, out=quotes, where=root_mean_square > 0)
         quotes[list(placed)] = 0
     both = silence + quotes  # 0 if a rendering can be no quote
     quoting = np.divide(quotes, both, out=np.zeros_like(both), where=both > 0)
@@ -167,26 +169,44 @@ def weigh_cells(
 
 def add_quotes(
     scores: Floats, fixed: Mapping[int, Fixed], quoting: Floats, position: Floats, rendered: Floats
-) -> float:
-    """Add what is quoted from elsewhere to `rendered`; returns the expected number of quotes.
+) -> Floats:
+    """Add what is quoted from elsewhere to `rendered`; returns the probability of a quote: (I,).
 
-    A quote is of any sentence that a judge allows, by its odds. They are computed anew, row by
-    row: the kernels leave none, and kept for a whole film they would take as much as `scores`.
+    A quote is of any sentence that a judge allows, in proportion to the square of its odds. They
+    are computed anew, row by row: the kernels leave none, and kept for a whole film they would take
+    as much as `scores`.
     """
-    quoted = 0.0
-    for moment in np.flatnonzero(quoting).tolist():
-        row = scores[moment]
-        bounded = np.clip(row, -_SUREST, _SUREST)
-        odds = np.exp(bounded - bounded.max())
-        odds[np.isneginf(row)] = 0
+    # P(it renders no sentence where it is), of which a quote has its share.
+    other = position.sum(axis=1) - rendered.sum(axis=1)
+    quoted: Floats = quoting * np.maximum(0, other)
+    for moment in np.flatnonzero(quoted).tolist():
         known = fixed.get(moment)
-        if known is not None and known.sentences is not None:
-            odds[~known.sentences] = 0
-        other = (position[moment] - rendered[moment]).sum()  # P(it renders no sentence where it is)
-        chance = float(quoting[moment]) * max(0.0, float(other))
-        rendered[moment] += np.float32(chance / odds.sum(dtype=np.float64)) * odds
-        quoted += chance
+        allowed = None if known is None else known.sentences
+        rendered[moment] += quoted[moment] * quote_shares(scores[moment], allowed)
     return quoted
+
+
+def quote_shares(scores: Floats, allowed: NDArray[np.bool_] | None = None) -> Floats:
+    """The probability of each sentence to be the one that a moment quotes, if it quotes: (J,).
+
+    It is in proportion to the square of the odds: the neighbouring moments do not support a quote,
+    so its sentence must stand out from the whole book.
+    """
+    possible = ~np.isneginf(scores)
+    if allowed is not None:
+        possible &= allowed
+    shares = np.zeros_like(scores)
+    if possible.any():
+        bounded = np.clip(scores[possible], -_SUREST, _SUREST)
+        squares = np.exp(2 * (bounded - bounded.max()))
+        shares[possible] = squares / squares.sum(dtype=np.float64)
+    return shares
+
+
+def _mean_squares(odds: Floats) -> Floats:
+    """The mean square of each row: (I,)."""
+    sums: Floats = np.einsum("ij,ij->i", odds, odds)
+    return sums / np.float32(odds.shape[1])
 
 
 def step_weights(steps: StepsConfig) -> StepWeights:

@@ -40,6 +40,7 @@ from folioreel.errors import AlignmentError
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Film
 
+_PRESET = "fast"  # one film takes several alignments; the constants below were measured with it
 # What wrong books typically have. Lower values are raised to these: a book with less is not more
 # wrong, but a different kind of text, and would widen the scatter of wrong books for nothing.
 _LEAST_EVIDENCE, _LEAST_SIMILARITY = 0.1, 0.05
@@ -163,7 +164,7 @@ def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
 
 def _try_book(film: Film, found: FoundFile) -> NDArray[np.float64]:
     """The evidence for a book and the share of moments in it; cached."""
-    aligner = Aligner.load()
+    aligner = Aligner.load(_PRESET)
     # The cache key: everything that the result depends on.
     settings = json.dumps([__version__, asdict(aligner.config), found.suffix])
     total = hashlib.sha256(settings.encode())

@@ -302,7 +302,7 @@ def _report(
         "pairs": [pair.name for pair in material.pairs],
         "judged_lines": sum(len(pair.judged) for pair in material.pairs),
         "written": {
-            "novels": len(lessons),
+            "passages": len(lessons),
             "lines": sum(len(lesson.lines) for lesson in lessons),
             "kept": sum(len(one.kept) for one in material.written),
             "absent": sum(one.absent for one in material.written),

@@ -2,7 +2,7 @@
 
 Fits what each measure is worth, how films move through their books, and how sure a link is. It is
 maximum likelihood with hidden nodes, since most moments have no judgement (paper, section 4.4). The
-gradient is the difference of two exact expectations, with the judged moments fixed and without.
+gradient is exact: expectations with the judged moments fixed, less those without.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from scipy.optimize import minimize
 
 from folioreel.alignment.aligner import Aligner, align
 from folioreel.alignment.links import logit
-from folioreel.alignment.positions import Fixed, film_times, follow_book, timeline_distance
+from folioreel.alignment.positions import (
+    Fixed,
+    film_times,
+    follow_book,
+    quote_shares,
+    timeline_distance,
+)
 from folioreel.config import STEPS, AlignConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
@@ -287,8 +293,13 @@ def _film_gradient(film: MeasuredFilm, config: AlignConfig) -> tuple[float, NDAr
     assert steps is not None
     free = follow_book(scores, film.times, steps)
     fixed = follow_book(scores, film.times, steps, film.fixed)
-    # d log Z / d score is the probability that the cell is rendered.
+    # d log Z / d score is P(the cell is rendered), but not for judged quotes: the judge restricts
+    # which sentences are quoted, not those of the root mean square.
     surplus = fixed.rendered - free.rendered  # (I, J)
+    for moment, known in film.fixed.items():
+        if known.rendered and known.sentences is not None:
+            row, chance = scores[moment], fixed.quoted[moment]
+            surplus[moment] += chance * (quote_shares(row, known.sentences) - quote_shares(row))
     weights = film.planes.reshape(len(film.planes), -1) @ surplus.ravel()
     likelihood = fixed.log_partition - free.log_partition
     distance = timeline_distance(film.times, scores.shape[1])
@@ -301,7 +312,7 @@ def _film_gradient(film: MeasuredFilm, config: AlignConfig) -> tuple[float, NDAr
         # By the logits of leaving the book, and of coming back.
         leave * (1 - steps.leave) - stay * steps.leave,
         come_back * (1 - steps.come_back) - stay_free * steps.come_back,
-        fixed.elsewhere - free.elsewhere,
+        (fixed.quoted - free.quoted).sum(dtype=np.float64),
     ]
     # Both chains take the same number of steps, so the softmax's normaliser cancels.
     return likelihood, np.concatenate([weights, others, fixed.steps - free.steps])
@@ -310,8 +321,8 @@ def _film_gradient(film: MeasuredFilm, config: AlignConfig) -> tuple[float, NDAr
 def _bounds(start: AlignConfig, config: FitConfig) -> list[tuple[float | None, float | None]]:
     """Bounds on the numbers that would otherwise reverse their own meaning."""
     # timeline, free (a score), logits of leave and come_back: -6 is a probability of 0.25 %,
-    # 0 one of a half, above which leaving the book would be the rule. At most one quote from
-    # elsewhere to four or five renderings (e^-1.5).
+    # 0 one of a half, above which leaving the book would be the rule. Quotes stay well below the
+    # root mean square of odds (e^-1.5), so that they remain exceptions.
     free: tuple[float | None, float | None] = (None, None)
     turns = [(-6.0, 0.0), (-6.0, 0.0)]
     others = [free, (0.0, config.strongest_timeline), (-8.0, 0.0), *turns, (_LEAST_QUOTES, -1.5)]

@@ -155,7 +155,11 @@ class Transformer(nn.Module):
         return functional.normalize(mean.float(), dim=1)
 
     def with_layers(self, count: int) -> Transformer:
-        """A network of more layers that starts from this one: each layer is repeated."""
+        """A deeper network that starts from this one, with some of its layers repeated."""
+        if count < len(self.layers):
+            raise ConfigError(
+                f"a network of {len(self.layers)} layers cannot become one of {count}"
+            )
         network = Transformer(replace(self.config, layers=count))
         own = self.state_dict()
         chosen = {name: value for name, value in own.items() if not name.startswith("layers.")}

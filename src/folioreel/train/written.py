@@ -1,8 +1,8 @@
 """Written adaptations as lessons: dialogue that somebody wrote for passages of novels.
 
-A folder has a file `*.tsv` for each passage; training/adaptations/README.md describes them. The text
-of the novels comes from another folder, and only passages that are the very text the lines were
-written from are used.
+A folder has a file `*.tsv` for each passage; training/adaptations/README.md describes them. The
+text of the novels comes from another folder, and only passages that are the very text the lines
+were written from are used.
 """
 
 from __future__ import annotations
