@@ -64,7 +64,7 @@ def test_folders_without_files(tmp_path):
 def test_the_adaptations_of_the_repository_are_in_the_format(tmp_path):
     write_novel(tmp_path / "1.txt")
     found = read_written(DATA, tmp_path)
-    assert (found.absent, found.changed) == (976, 0)
+    assert (found.absent, found.changed) == (1296, 0)
     heads = [path.read_text("utf-8").split("\n", 1)[0] for path in DATA.glob("*.tsv")]
     assert sum(head.endswith("; kept for testing") for head in heads) == 24
     rows = [row for path in DATA.glob("*.tsv") for row in path.read_text("utf-8").splitlines()[1:]]
