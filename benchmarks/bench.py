@@ -73,7 +73,7 @@ def demo_words(count: int) -> list[str]:
 
     from folioreel.text import tokenize
 
-    counted = Counter(word for text in demo_sentences(5000) for word in tokenize(text))
+    counted = Counter(word for text in demo_sentences(1000) for word in tokenize(text))
     known = [word for word, _ in counted.most_common()]
     rare = (first + second for first in known for second in known)
     return list(islice(dict.fromkeys((*known, *islice(rare, count))), count))
