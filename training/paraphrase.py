@@ -20,6 +20,7 @@ import json
 import lzma
 import pickle
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -39,7 +40,7 @@ from folioreel.train.paraphrase import (
     ParaphraseTraining,
     Pieces,
 )
-from folioreel.train.transformer import Transformer
+from folioreel.train.transformer import Transformer, TransformerConfig
 
 SOURCES = (("written", 0.45), ("films", 0.3), ("translations", 0.2), ("verses", 0.05))
 AGAIN = 0.4  # the share of the time after which the teacher looks again for what it confuses
@@ -276,7 +277,13 @@ def distil(arguments: argparse.Namespace, device: torch.device) -> None:
         warm_up=200,
         groups=arguments.groups,
     )
-    net = Transformer.from_bert(load_file(str(start / "model.safetensors")))
+    if arguments.go_on is not None:
+        weights = read_parts(arguments.go_on)
+        layers = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))
+        net = Transformer(TransformerConfig(layers=layers))
+        net.load_state_dict(weights)
+    else:
+        net = Transformer.from_bert(load_file(str(start / "model.safetensors")))
     if arguments.layers is not None:
         net = net.with_layers(arguments.layers)
     net = net.to(device)
@@ -387,6 +394,19 @@ def save_parts(state: dict[str, Tensor], out: Path) -> None:
     save_file(part, str(out / f"weights-{number}.safetensors"))
 
 
+def read_parts(folder: Path) -> dict[str, Tensor]:
+    """The weights that `save_parts` wrote, each put together from its parts NAME@NUMBER."""
+    parts: dict[str, dict[int, Tensor]] = defaultdict(dict)
+    for path in sorted(folder.glob("weights-*.safetensors")):
+        for key, value in load_file(str(path)).items():
+            name, number = key.rsplit("@", 1)
+            parts[name][int(number)] = value.float()
+    return {
+        name: torch.cat([found[k] for k in sorted(found)]) if len(found) > 1 else found[0]
+        for name, found in parts.items()
+    }
+
+
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -401,6 +421,7 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--batch", type=int, default=2048)
     parser.add_argument("--layers", type=int, help="of the student (default: as `start`)")
+    parser.add_argument("--go-on", type=Path, help="a folder that an earlier `distil` wrote")
     parser.add_argument("--every", type=int, default=8, help="steps from lessons to lessons")
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

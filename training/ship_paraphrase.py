@@ -8,12 +8,9 @@ tokenizer the encoder has. Writes the model folder OUT/paraphrase.
 
 import argparse
 import json
-from collections import defaultdict
 from pathlib import Path
 
-import torch
-from safetensors.torch import load_file
-from torch import Tensor
+from paraphrase import read_parts
 
 from folioreel.models.transformer_encoder import save_transformer
 from folioreel.train.onnx import transformer_graph
@@ -32,7 +29,7 @@ def main() -> None:
     arguments = parser.parse_args()
     report = json.loads((arguments.trained / "report.json").read_text(encoding="utf-8"))
     network = Transformer(TransformerConfig(layers=report["layers"]))
-    network.load_state_dict(read_weights(arguments.trained))
+    network.load_state_dict(read_parts(arguments.trained))
     save_transformer(
         arguments.out / "paraphrase",
         graph=transformer_graph(network).SerializeToString(),
@@ -42,19 +39,6 @@ def main() -> None:
         training={key: value for key, value in report.items() if key != "log"},
         replace=True,
     )
-
-
-def read_weights(folder: Path) -> dict[str, Tensor]:
-    """The weights by name, each put together from its parts NAME@NUMBER."""
-    parts: dict[str, dict[int, Tensor]] = defaultdict(dict)
-    for path in sorted(folder.glob("weights-*.safetensors")):
-        for key, value in load_file(str(path)).items():
-            name, number = key.rsplit("@", 1)
-            parts[name][int(number)] = value.float()
-    return {
-        name: torch.cat([found[k] for k in sorted(found)]) if len(found) > 1 else found[0]
-        for name, found in parts.items()
-    }
 
 
 if __name__ == "__main__":

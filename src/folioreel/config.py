@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from folioreel.errors import ConfigError
 
@@ -116,6 +116,25 @@ class PicturesConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CalibrationConfig:
+    """Weights that turn what is known of a spoken moment's link into the logit of its score."""
+
+    link: float = 1.0
+    """Weight of the logit of the posterior that the link is right."""
+    evidence: float = 0.0
+    """Weight of the best score of a sentence near the link."""
+    around: float = 0.0
+    """Weight of the logit of how much of the film around the moment is in the book."""
+    bias: float = 0.0
+    """Added to the weighted sum."""
+
+    def __post_init__(self) -> None:
+        """Check that the weights are finite."""
+        if not all(math.isfinite(getattr(self, field.name)) for field in fields(self)):
+            raise ConfigError("the weights of the calibration must be finite numbers")
+
+
+@dataclass(frozen=True, kw_only=True)
 class AlignConfig:
     """The measures, their weights, the models behind them, and how the chain smooths the scores."""
 
@@ -133,8 +152,8 @@ class AlignConfig:
     """The same for watched films; it reads `visual` and `scene` as well."""
     steps: StepsConfig | None = None
     """If given, the position model is used (alignment/positions.py), else the paper's chain."""
-    calibration: tuple[float, float] = (1.0, 0.0)
-    """Slope and offset that calibrate the logit of a link's probability."""
+    calibration: CalibrationConfig = field(default_factory=CalibrationConfig)
+    """How a link's posterior becomes its score."""
     sentence_encoder: str = "skip-thought"
     """The encoder behind `sentence`: a name or a folder that `load_encoder` accepts."""
     semantic_encoder: str = "student"

@@ -5,9 +5,17 @@ import pytest
 from conftest import make_book
 
 from folioreel.alignment.aligner import Aligner
-from folioreel.alignment.links import calibrate, choose_sentences, logit, passage_probability
+from folioreel.alignment.links import (
+    AROUND,
+    calibrate,
+    choose_sentences,
+    link_evidence,
+    logit,
+    look_around,
+    passage_probability,
+)
 from folioreel.alignment.positions import Positions
-from folioreel.config import AlignConfig, StepsConfig
+from folioreel.config import AlignConfig, CalibrationConfig, StepsConfig
 
 WORDS = tuple(f"Sentence number {k}." for k in range(23))
 
@@ -26,6 +34,12 @@ def positions_of(rendered, position=None) -> Positions:
     )
 
 
+def choose(positions, book):
+    """The links' sentences, and P(the truth lies within three paragraphs)."""
+    sentences = choose_sentences(positions, book)
+    return sentences, passage_probability(positions.rendered, sentences, book, reach=3)
+
+
 @pytest.mark.parametrize("per_paragraph", [1, 2, 5, 23])
 @pytest.mark.parametrize("reach", [0, 1, 3])
 def test_the_chance_around_a_link(per_paragraph, reach, rng):
@@ -42,7 +56,7 @@ def test_the_chance_around_a_link(per_paragraph, reach, rng):
 def test_the_best_sentence_of_the_best_paragraph():
     """Paragraph 1 as a whole is likelier than sentence 5, the likeliest of all."""
     book = make_book(WORDS[:6], 2)
-    sentences, chances = choose_sentences(positions_of([[0.1, 0.1, 0.25, 0.2, 0.0, 0.3]]), book)
+    sentences, chances = choose(positions_of([[0.1, 0.1, 0.25, 0.2, 0.0, 0.3]]), book)
     assert sentences.tolist() == [2]
     assert chances == pytest.approx([0.95])
 
@@ -53,7 +67,7 @@ def test_links_by_brute_force(per_paragraph, rng):
     book = make_book(WORDS, per_paragraph)
     position = rng.dirichlet(np.full(23, 0.2), 40)
     rendered = position * rng.random((40, 23))
-    sentences, chances = choose_sentences(positions_of(rendered, position), book)
+    sentences, chances = choose(positions_of(rendered, position), book)
     weights = rendered + 1e-3 * position
     alone = 0
     for i in range(40):
@@ -80,26 +94,66 @@ def test_a_paragraph_among_likely_neighbours(neighbour, linked, chance):
     rendered = np.zeros((1, 20))
     rendered[0, [1, 9, neighbour]] = 0.30, 0.26, 0.15
     book = make_book(WORDS[:20], 1)
-    sentences, chances = choose_sentences(positions_of(rendered), book)
+    sentences, chances = choose(positions_of(rendered), book)
     assert sentences.tolist() == [linked]
     assert chances == pytest.approx([chance])
 
 
 def test_where_nothing_is_rendered_the_place_is_the_guess():
     book = make_book(WORDS[:6], 2)
-    sentences, chances = choose_sentences(positions_of([[0.0] * 6], [[0, 0, 0, 0.9, 0.1, 0]]), book)
+    sentences, chances = choose(positions_of([[0.0] * 6], [[0, 0, 0, 0.9, 0.1, 0]]), book)
     assert (sentences.tolist(), chances.tolist()) == ([3], [0.0])
+
+
+def evidence_of(chances):
+    return np.column_stack([logit(np.array(chances)), np.zeros((len(chances), 2))])
+
+
+def spoken(count):
+    return np.zeros(count, dtype=bool)
 
 
 def test_calibration():
     chances = np.array([0.0, 1e-9, 0.1, 0.5, 0.9, 1.0])
-    same = calibrate(chances, (1.0, 0.0))
+    same = calibrate(evidence_of(chances), spoken(6), CalibrationConfig())
     assert same == pytest.approx(np.clip(chances, 1e-6, 1 - 1e-6))
     # Odds of 1 to 9, squared and twice as good: 2 to 81.
-    assert calibrate(np.array([0.1]), (2.0, np.log(2)))[0] == pytest.approx(2 / 83)
-    assert (np.diff(calibrate(chances, (0.3, -4.0))) >= 0).all()
+    twice = CalibrationConfig(link=2.0, bias=float(np.log(2)))
+    assert calibrate(evidence_of([0.1]), spoken(1), twice)[0] == pytest.approx(2 / 83)
+    lower = CalibrationConfig(link=0.3, bias=-4.0)
+    assert (np.diff(calibrate(evidence_of(chances), spoken(6), lower)) >= 0).all()
     assert np.isfinite(logit(chances)).all()
     assert logit(np.array([0.5, 0.9])) == pytest.approx([0.0, np.log(9)])
+
+
+def test_silent_moments_keep_their_posterior():
+    config = CalibrationConfig(link=2.0, evidence=1.0, around=1.0, bias=3.0)
+    scores = calibrate(evidence_of([0.2, 0.2]), np.array([True, False]), config)
+    assert scores[0] == pytest.approx(0.2)
+    assert scores[1] > 0.2
+
+
+def test_what_is_known_of_a_link():
+    """By hand: six paragraphs of one sentence, so that the link's passage is 0 … 3."""
+    book = make_book(WORDS[:6], 1)
+    positions = positions_of([[0.5, 0.0, 0.0, 0.1, 0.2, 0.1]])
+    scores = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]], dtype=np.float32)
+    found = link_evidence(positions, scores, np.array([0]), book)
+    assert found[0] == pytest.approx([np.log(0.6 / 0.4), 4.0, 0.9], rel=1e-5)
+
+
+@pytest.mark.parametrize("moments", [1, 5, 3 * AROUND])
+def test_what_is_around_by_brute_force(moments, rng):
+    evidence = rng.random((moments, 3))
+    silent = rng.random(moments) < 0.3
+    found = look_around(evidence, silent)
+    assert (found[:, :2] == evidence[:, :2]).all()
+    for i in range(moments):
+        near = [
+            evidence[k, 2] for k in range(moments) if 0 < abs(k - i) <= AROUND and not silent[k]
+        ]
+        mean = (sum(near) + 0.5) / (len(near) + 1)
+        assert found[i, 2] == pytest.approx(np.log(mean / (1 - mean)))
 
 
 def test_links_from_scores(film, book):

@@ -8,11 +8,15 @@ from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.links import fix_positions
 from folioreel.alignment.positions import film_times
 from folioreel.alignment.revise import Reviser
-from folioreel.config import AlignConfig, ChainConfig, StepsConfig
+from folioreel.config import AlignConfig, CalibrationConfig, ChainConfig, StepsConfig
 from folioreel.models.chain import ABSENT
 
 MOMENTS, SENTENCES = 200, 150
-POSITIONS = AlignConfig(weights={"rare": 1.0}, steps=StepsConfig(timeline=0.05))
+POSITIONS = AlignConfig(
+    weights={"rare": 1.0},
+    steps=StepsConfig(timeline=0.05),
+    calibration=CalibrationConfig(link=0.8, evidence=0.2, around=1.5, bias=-0.5),
+)
 CHAIN = AlignConfig(weights={"rare": 1.0}, chain=ChainConfig(unary=1.0))
 
 

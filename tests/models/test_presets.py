@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from folioreel import Aligner
-from folioreel.config import STEPS, AlignConfig, ChainConfig, StepsConfig
+from folioreel.config import STEPS, AlignConfig, CalibrationConfig, ChainConfig, StepsConfig
 from folioreel.errors import ConfigError, FolioReelError, InputError, ModelFolderError
 from folioreel.models.presets import PRESETS, load_preset, save_preset
 
@@ -15,7 +15,7 @@ CONFIG = AlignConfig(
     weights={"rare": 1.5, "semantic": -0.25, "bleu2": 1 / 3},
     bias=-2.125,
     steps=StepsConfig(stay=0.5, anywhere=0.01, timeline=1.25, elsewhere=0.02),
-    calibration=(1.25, -0.5),
+    calibration=CalibrationConfig(link=1.25, evidence=0.25, around=0.75, bias=-0.5),
     semantic_encoder="minilm",
     prior_width=0.125,
     chain=ChainConfig(sigma=0.02),
@@ -48,7 +48,6 @@ def test_what_is_saved_is_loaded(config, tmp_path):
     save_preset(config, tmp_path / "new" / "preset", "# Card\n", {})
     found = load_preset(str(tmp_path / "new" / "preset"))
     assert found == config
-    assert isinstance(found.calibration, tuple)
     assert Aligner.load(str(tmp_path / "new" / "preset")).config == config
 
 
@@ -68,10 +67,14 @@ def test_the_presets_that_come_with_the_package(name):
     if name != "paper":
         assert config.steps is not None
         assert sum(getattr(config.steps, step) for step in STEPS) == pytest.approx(1, abs=1e-3)
-        slope, _ = config.calibration
-        assert slope > 0
+        assert config.calibration.link > 0
     if name == "paper":
         assert config.steps is None
+
+
+def test_presets_from_before_other_evidence_have_a_slope_and_an_offset(preset):
+    change_config(preset, calibration=[1.25, -0.5])
+    assert load_preset(preset).calibration == CalibrationConfig(link=1.25, bias=-0.5)
 
 
 def test_presets_from_before_quotes_have_none(preset):
@@ -132,6 +135,8 @@ def test_a_config_that_is_none(config, preset):
         {"calibration": [1.0]},
         {"calibration": ["x", "y"]},
         {"calibration": None},
+        {"calibration": {"slope": 1.0}},
+        {"calibration": {"link": float("nan")}},
         {"chain": {"sigma": 0.0}},
         {"chain": None},
     ],

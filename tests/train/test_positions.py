@@ -1,13 +1,13 @@
 """Learning positions: exact gradients, films made with known steps, calibration as elsewhere."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from folioreel.alignment.positions import Fixed, follow_book
-from folioreel.config import STEPS, AlignConfig, StepsConfig
+from folioreel.config import STEPS, AlignConfig, CalibrationConfig, StepsConfig
 from folioreel.progress import Progress
 from folioreel.train.positions import (
     FitConfig,
@@ -193,38 +193,45 @@ def test_only_what_is_learned_changes(rng):
     assert kept == start
 
 
-def made_links(rng, count, slope=1.0, offset=0.0):
-    odds = rng.normal(0, 2, count)
-    right = rng.random(count) < 1 / (1 + np.exp(-(slope * odds + offset)))
-    return odds, right
+def made_links(rng, count, weights=(1.0, 0.0, 0.0), bias=0.0):
+    evidence = rng.normal(0, 2, (count, 3))
+    right = rng.random(count) < 1 / (1 + np.exp(-(evidence @ np.array(weights) + bias)))
+    return evidence, right
 
 
-@pytest.mark.parametrize(("slope", "offset"), [(1.0, 0.0), (0.4, -1.0), (2.5, 0.7)])
-def test_calibration_is_logistic_regression(slope, offset, rng):
-    odds, right = made_links(rng, 500, slope, offset)
-    model = LogisticRegression(C=1e10, tol=1e-10).fit(odds[:, None], right)
-    found = fit_calibration(odds, right, decay=1e-10)
-    assert found == pytest.approx((model.coef_[0, 0], model.intercept_[0]), abs=2e-3)
+def numbers(calibration):
+    return np.array(list(asdict(calibration).values()))  # link, evidence, around, bias
+
+
+@pytest.mark.parametrize(
+    ("weights", "bias"), [((1.0, 0.2, 0.2), 0.0), ((0.4, 0.5, 1.0), -1.0), ((2.5, 1.0, 0.4), 0.7)]
+)
+def test_calibration_is_logistic_regression(weights, bias, rng):
+    evidence, right = made_links(rng, 1000, weights, bias)
+    model = LogisticRegression(C=1e10, tol=1e-10).fit(evidence, right)
+    found = numbers(fit_calibration(evidence, right, decay=1e-10))
+    assert found == pytest.approx([*model.coef_[0], model.intercept_[0]], abs=2e-3)
 
 
 def test_calibrated_links_stay_as_they_are(rng):
-    assert fit_calibration(*made_links(rng, 20_000)) == pytest.approx((1, 0), abs=0.05)
+    found = numbers(fit_calibration(*made_links(rng, 20_000)))
+    assert found == pytest.approx([1, 0, 0, 0], abs=0.05)
 
 
 def test_without_links_nothing_is_calibrated():
-    nothing = np.array([])
-    assert fit_calibration(nothing, nothing.astype(bool)) == pytest.approx((1, 0))
+    found = fit_calibration(np.zeros((0, 3)), np.zeros(0, dtype=bool))
+    assert found == CalibrationConfig()
 
 
-def test_calibration_never_turns_the_order_around(rng):
-    odds, right = made_links(rng, 500, slope=-2.0)
-    slope, _ = fit_calibration(odds, right)
-    assert slope == 0.05
+def test_more_evidence_never_makes_a_link_less_sure(rng):
+    found = fit_calibration(*made_links(rng, 500, weights=(-2.0, -1.0, -1.0)))
+    assert (found.link, found.evidence, found.around) == (0.05, 0, 0)
 
 
 @pytest.mark.parametrize("decay", [1.0, 1e-6])
 def test_links_that_are_all_as_they_should_be(decay):
-    odds = np.array([-13.8, -5.0, 3.0, 13.8] * 20)
-    slope, offset = fit_calibration(odds, odds > 0, decay)
-    assert slope >= 1
-    assert np.isfinite([slope, offset]).all()
+    evidence = np.zeros((80, 3))
+    evidence[:, 0] = [-13.8, -5.0, 3.0, 13.8] * 20
+    found = fit_calibration(evidence, evidence[:, 0] > 0, decay)
+    assert found.link >= 1
+    assert np.isfinite(numbers(found)).all()

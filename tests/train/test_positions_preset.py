@@ -12,7 +12,7 @@ from made_pairs import write_dataset, write_pair
 from folioreel import Aligner
 from folioreel.alignment.positions import film_times
 from folioreel.alignment.score import score_cells
-from folioreel.config import SEMANTIC, STEPS
+from folioreel.config import SEMANTIC, STEPS, CalibrationConfig
 from folioreel.errors import InputError, ModelFolderError
 from folioreel.evaluate.dataset import Pair, load_pair
 from folioreel.evaluate.judged_tables import Judgement, SpokenLine
@@ -179,7 +179,7 @@ def test_a_preset_is_likelier_than_its_start(judged):
     )
     assert after > before
     assert fitted.measures == START.measures
-    assert fitted.calibration != (1.0, 0.0)
+    assert fitted.calibration != CalibrationConfig()
     assert sum(getattr(fitted.steps, name) for name in STEPS) == pytest.approx(1)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from folioreel import __version__
 from folioreel.alignment import links
@@ -29,7 +30,7 @@ from folioreel.models.frame_features import FrameFeatures, load_frame_features
 from folioreel.models.presets import load_preset
 from folioreel.models.sentence_encoder import SentenceEncoder, TextEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
-from folioreel.similarity.tensor import SimilarityRows
+from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.text import dominant_script
 from folioreel.types import Alignment, Book, Film, Link
 
@@ -232,7 +233,8 @@ class Aligner:
             fixed = links.fix_positions(scores, judged)
             positions = follow_book(scores, film_times(film), config.steps, fixed)
             energy = -positions.log_partition
-            placed = self.place_links(positions, book)
+            sentences, evidence = self.find_links(positions, scores, book)
+            placed = sentences, links.calibrate(evidence, silent_moments(film), config.calibration)
         else:
             chain = judge_chain(make_chain(scores, time_steps(film), config.chain), judged)
             path = decode_chain(chain)
@@ -240,19 +242,21 @@ class Aligner:
             placed = self.place_path(path.sentences, chain_marginals(chain).probability, book)
         return links.make_links(0, *placed, judged, config.in_book_from), energy
 
-    def place_links(
-        self, positions: Positions | SolvedRows, book: Book
+    @staticmethod
+    def find_links(
+        positions: Positions | SolvedRows, scores: NDArray[np.float32], book: Book
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments by their posteriors, and calibrated probabilities."""
-        sentences, probabilities = links.choose_sentences(positions, book)
-        return sentences, links.calibrate(probabilities, self.config.calibration)
+        """The sentences of a run of moments, and what is known of these links."""
+        sentences = links.choose_sentences(positions, book)
+        return sentences, links.link_evidence(positions, scores, sentences, book)
 
     def place_path(
         self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The sentences of a run of moments on the chain's path, and their probabilities."""
         near = links.passage_probability(probability, path, book, reach=1)
-        return path, links.calibrate(near, self.config.calibration)
+        calibration = self.config.calibration
+        return path, expit(calibration.link * links.logit(near) + calibration.bias)
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
         """Everything it takes to reproduce the alignment; `pictures`: the film was watched."""
@@ -260,7 +264,7 @@ class Aligner:
             "preset": self.name,
             "measures": list(self.config.measures),
             "package_version": __version__,
-            "config": {**asdict(self.config), "calibration": list(self.config.calibration)},
+            "config": asdict(self.config),
             "pictures": pictures,
             "energy": round(energy, 6),
         }

@@ -29,7 +29,7 @@ from folioreel.models.chain import Chain, judge_chain
 
 _ROWS = 16
 """Moments in a block. Larger blocks solve more than a judgement changes; smaller ones keep more
-messages in memory, two per block."""
+messages in memory, two per block. At least twice `links.AROUND`: see `PositionBlocks.fix`."""
 _SAME = 1e-3  # how far from exact a probability may be, as a factor: too little for a reader to see
 _EQUAL = 1e-7
 """How far from exact the value of a path may be: less than float32 scores can tell apart."""
@@ -118,14 +118,19 @@ class PositionBlocks:
         self._update(range(count))
 
     def fix(self, moment: int, known: positions.Fixed | None) -> list[SolvedRows]:
-        """Change what is known of a moment (None: nothing any more); the rows that follow."""
+        """Change what is known of a moment (None: nothing any more); the rows that change.
+
+        They come with one more block on each side: scores also depend on what is around them.
+        """
         if known is None:
             self._fixed.pop(moment, None)
         else:
             self._fixed[moment] = known
         block = moment // _ROWS
         with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(self._solve, self._update(range(block, block + 1))))
+            changed = self._update(range(block, block + 1))
+            more = range(max(0, changed.start - 1), min(len(self._ahead), changed.stop + 1))
+            return list(pool.map(self._solve, more))
 
     def _update(self, blocks: range) -> range:
         return _update_messages(blocks, self._ahead, self._back, self._send_ahead, self._send_back)

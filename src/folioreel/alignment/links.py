@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.positions import Fixed, Positions
+from folioreel.config import CalibrationConfig
 from folioreel.models.chain import ABSENT
 from folioreel.types import Book, Link
 
@@ -20,12 +22,13 @@ _POSITION_WEIGHT = 1e-3
 renders nothing the place of its scene as the best guess."""
 _ROWS = 128  # moments that are looked at together: with all at once, memory would double
 _NEIGHBOUR_WEIGHT = 0.5  # of all that lies within `_REACH`, itself included, beside its own mass
+AROUND = 8
+"""Moments on each side that tell how much of the film is in the book there: films leave their books
+for whole scenes."""
 
 
-def choose_sentences(
-    positions: Positions | SolvedRows, book: Book
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The best sentence of the best paragraph, and P(the truth lies within `_REACH` of it).
+def choose_sentences(positions: Positions | SolvedRows, book: Book) -> NDArray[np.int64]:
+    """The best sentence of the best paragraph for each moment: (I,).
 
     A paragraph counts by what is rendered in it and, less, in those within `_REACH`: of two equally
     likely paragraphs, the one among likely neighbours is chosen.
@@ -41,7 +44,27 @@ def choose_sentences(
             inside = book.paragraphs[paragraph].sentences
             place = weights[i, inside.start : inside.stop].argmax()
             sentences[first + i] = inside.start + place
-    return sentences, passage_probability(positions.rendered, sentences, book, reach=_REACH)
+    return sentences
+
+
+def link_evidence(
+    positions: Positions | SolvedRows,
+    scores: NDArray[np.float32],
+    sentences: NDArray[np.int64],
+    book: Book,
+) -> NDArray[np.float64]:
+    """What each moment says of its link: (I, 3).
+
+    The logit of P(the truth lies within `_REACH` of the link), the best score within `_REACH`, and
+    P(the moment is in the book, wherever that is).
+    """
+    near = passage_probability(positions.rendered, sentences, book, reach=_REACH)
+    in_book = positions.rendered.sum(axis=1, dtype=np.float64)
+    best = [
+        row[slice(*_passage(book, sentence, _REACH))].max()
+        for row, sentence in zip(scores, sentences, strict=True)
+    ]
+    return np.column_stack([logit(near), best, in_book])
 
 
 def _sums_around(values: NDArray[np.float32], reach: int) -> NDArray[np.float64]:
@@ -61,19 +84,44 @@ def passage_probability(
     """The probability that the truth lies at most `reach` paragraphs from the link: (I,)."""
     found = np.empty(len(sentences))
     for i, sentence in enumerate(sentences):
-        paragraph = book.paragraph_of[sentence]
-        first = book.paragraphs[max(0, paragraph - reach)].sentences.start
-        last = book.paragraphs[min(len(book.paragraphs) - 1, paragraph + reach)].sentences.stop
+        first, last = _passage(book, sentence, reach)
         found[i] = probability[i, first:last].sum(dtype=np.float64)
     return np.clip(found, 0.0, 1.0)
 
 
+def _passage(book: Book, sentence: int, reach: int) -> tuple[int, int]:
+    """The sentences of all paragraphs at most `reach` from that of a sentence: first, last + 1."""
+    paragraph = book.paragraph_of[sentence]
+    first, last = max(0, paragraph - reach), min(len(book.paragraphs) - 1, paragraph + reach)
+    return book.paragraphs[first].sentences.start, book.paragraphs[last].sentences.stop
+
+
 def calibrate(
-    probabilities: NDArray[np.float64], slope_offset: tuple[float, float]
+    evidence: NDArray[np.float64], silent: NDArray[np.bool_], config: CalibrationConfig
 ) -> NDArray[np.float64]:
-    """Platt scaling: a linear map of the logits, which keeps their order."""
-    slope, offset = slope_offset
-    return 1 / (1 + np.exp(-(slope * logit(probabilities) + offset)))
+    """The scores of consecutive moments by what `link_evidence` says of them: (I,).
+
+    The calibration was fitted to spoken lines; silent moments keep their posterior.
+    """
+    weights = np.array([config.link, config.evidence, config.around])
+    logits = evidence[:, 0].copy()
+    logits[~silent] = look_around(evidence, silent)[~silent] @ weights + config.bias
+    scores: NDArray[np.float64] = expit(logits)
+    return scores
+
+
+def look_around(evidence: NDArray[np.float64], silent: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """What `CalibrationConfig` weighs: (I, 3).
+
+    The last column of `link_evidence` becomes the logit of its mean over the spoken moments around
+    each, without itself. Half a moment in the book and half a one that is not are added: few
+    moments tell little.
+    """
+    window = np.ones(2 * AROUND + 1)
+    window[AROUND] = 0
+    total = np.convolve(np.where(silent, 0, evidence[:, 2]), window)[AROUND:-AROUND]
+    count = np.convolve(~silent, window)[AROUND:-AROUND]
+    return np.column_stack([evidence[:, :2], logit((total + 0.5) / (count + 1))])
 
 
 def logit(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

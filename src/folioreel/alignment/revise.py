@@ -5,16 +5,17 @@ That part is a window around the judged moment (blocks.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner
-from folioreel.alignment.blocks import ChainBlocks, PositionBlocks
-from folioreel.alignment.links import fix_position, fix_positions, make_links
+from folioreel.alignment.blocks import ChainBlocks, PositionBlocks, SolvedRows
+from folioreel.alignment.links import AROUND, calibrate, fix_position, fix_positions, make_links
 from folioreel.alignment.positions import film_times
 from folioreel.models.chain import make_chain, time_steps
+from folioreel.similarity.tensor import silent_moments
 from folioreel.types import Book, Film, Link
 
 PlacedRows = tuple[int, NDArray[np.int64], NDArray[np.float64]]
@@ -34,6 +35,7 @@ class Reviser:
     ) -> None:
         """Solve the whole film once; arguments as for `Aligner.link`."""
         self._aligner, self._book, self._scores = aligner, book, scores
+        self._silent = silent_moments(film)
         self._judged = dict(judged or {})
         config = aligner.config
         self._positions: PositionBlocks | None = None
@@ -60,9 +62,25 @@ class Reviser:
     def _solve(self, moment: int, sentence: int | None) -> Iterator[PlacedRows]:
         if self._positions is not None:
             known = None if sentence is None else fix_position(self._scores[moment], sentence)
-            for rows in self._positions.fix(moment, known):
-                yield rows.first, *self._aligner.place_links(rows, self._book)
+            yield self._place(self._positions.fix(moment, known))
         if self._chain is not None:
             for run in self._chain.fix(moment, sentence):
                 placed = self._aligner.place_path(run.path, run.probability, self._book)
                 yield run.first, *placed
+
+    def _place(self, solved: Sequence[SolvedRows]) -> PlacedRows:
+        """The links of consecutive blocks, less those that need to know more of what is around."""
+        first = solved[0].first
+        last = solved[-1].first + len(solved[-1].rendered)
+        found = [
+            self._aligner.find_links(
+                rows, self._scores[rows.first : rows.first + len(rows.rendered)], self._book
+            )
+            for rows in solved
+        ]
+        sentences, evidence = map(np.concatenate, zip(*found, strict=True))
+        scores = calibrate(evidence, self._silent[first:last], self._aligner.config.calibration)
+        inner = slice(
+            AROUND if first else 0, len(scores) - (AROUND if last < len(self._silent) else 0)
+        )
+        return first + inner.start, sentences[inner], scores[inner]

@@ -10,7 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from folioreel.config import AlignConfig, ChainConfig, PicturesConfig, StepsConfig
+from folioreel.config import (
+    AlignConfig,
+    CalibrationConfig,
+    ChainConfig,
+    PicturesConfig,
+    StepsConfig,
+)
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import make_folder, write_whole
 from folioreel.models.folders import CARD, CONFIG, ModelFormat
@@ -55,12 +61,14 @@ def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     """The settings that `asdict` made these values from."""
     if values["chain"].get("absent"):
         raise ConfigError('chain.absent, the state "not in the book", is no longer supported')
-    steps, (slope, offset) = values["steps"], values["calibration"]
+    steps, calibration = values["steps"], values["calibration"]
+    if isinstance(calibration, list | tuple):  # the slope and the offset of earlier versions
+        calibration = dict(zip(("link", "bias"), map(float, calibration), strict=True))
     pictures = values.get("pictures")  # missing in presets older than the visual measures
     return AlignConfig(
         **{key: value for key, value in values.items() if key not in _NESTED},
         chain=ChainConfig(**{k: v for k, v in values["chain"].items() if k not in _RETIRED}),
         steps=None if steps is None else StepsConfig(**steps),
         pictures=None if pictures is None else PicturesConfig(**pictures),
-        calibration=(float(slope), float(offset)),
+        calibration=CalibrationConfig(**calibration),
     )

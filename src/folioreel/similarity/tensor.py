@@ -60,7 +60,7 @@ class SimilarityRows:
         """
         self.measures = tensor_measures(film, config)
         self.shape = (len(film.moments), len(book.sentences))
-        self.silent = _silent_moments(film)  # whether nobody speaks in a moment: (I,)
+        self.silent = silent_moments(film)  # (I,)
         sources = _text_measures(film, book, config, progress, encoder)
         pictures = _picture_measures(film, book, config, self.measures, progress)
         self.seen = np.full(self.shape[0], bool(pictures))
@@ -103,12 +103,13 @@ def tensor_measures(film: Film, config: AlignConfig) -> tuple[str, ...]:
     scored_by_sum = config.context is None and config.steps is not None
     if config.pictures is None or not scored_by_sum or film.features is None:
         return config.measures
-    if not _silent_moments(film).any():
+    if not silent_moments(film).any():
         return config.measures  # spares loading the embeddings
     return (*config.measures, *(name for name in PICTURE_MEASURES if name not in config.weights))
 
 
-def _silent_moments(film: Film) -> NDArray[np.bool_]:
+def silent_moments(film: Film) -> NDArray[np.bool_]:
+    """Whether nobody speaks in a moment: (I,)."""
     return np.array([moment.text == "" for moment in film.moments], dtype=bool)
 
 

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from folioreel.alignment.aligner import Aligner, align
-from folioreel.alignment.links import logit
+from folioreel.alignment.links import look_around
 from folioreel.alignment.positions import (
     Fixed,
     film_times,
@@ -29,17 +30,17 @@ from folioreel.alignment.positions import (
     quote_shares,
     timeline_distance,
 )
-from folioreel.config import STEPS, AlignConfig, StepsConfig
+from folioreel.config import STEPS, AlignConfig, CalibrationConfig, StepsConfig
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
-from folioreel.evaluate.metrics import judge_links, placed_links
+from folioreel.evaluate.metrics import PlacedLink, judge_links
 from folioreel.evaluate.report import PairResult, judge_alignment
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.models.sentence_encoder import encoder_reference, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, track
-from folioreel.similarity.tensor import SimilarityRows
+from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.train.judged import fixed_moments
 from folioreel.types import Alignment, Book, Film
 
@@ -121,7 +122,7 @@ def read_judged(
         film, book = load_pair_film(pair, shots=shots), load_book(pair.book)
         measured = MeasuredFilm(
             planes=_measure_all(SimilarityRows(film, book, start)),
-            silent=np.array([moment.text == "" for moment in film.moments]),
+            silent=silent_moments(film),
             times=film_times(film),
             fixed=fixed_moments(pair, film, book),
         )
@@ -151,14 +152,35 @@ def fit_preset(
         raise ValueError("the pairs should have been read with one encoder")
     start = replace(START, semantic_encoder=encoders.pop())
     fitted = fit_positions([item.measured for item in judged], start, config, progress)
-    outcomes = [
-        judge_links(item.pair, placed_links(align_measured(item, fitted))) for item in judged
-    ]
-    logits = logit(np.concatenate([found.scores[found.stated] for found in outcomes]))
-    right = np.concatenate([found.near[found.stated] for found in outcomes])
+    evidence, right = zip(*(_judged_evidence(item, fitted) for item in judged), strict=True)
+    calibration = fit_calibration(np.concatenate(evidence), np.concatenate(right))
     # The weights of pictures are fitted elsewhere (training/pictures.py), and kept.
     pictures = load_preset("default").pictures
-    return replace(fitted, calibration=fit_calibration(logits, right), pictures=pictures)
+    return replace(fitted, calibration=calibration, pictures=pictures)
+
+
+def _judged_evidence(
+    item: JudgedFilm, config: AlignConfig
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """What is known of the links of judged lines, and whether they are right: (N, 3) and (N,)."""
+    assert config.steps is not None
+    scores = item.measured.scores(config)
+    positions = follow_book(scores, item.measured.times, config.steps)
+    sentences, evidence = Aligner.find_links(positions, scores, item.book)
+    known = look_around(evidence, item.measured.silent)
+    # Each link has its own number as its score, by which a judged line tells which link is its own.
+    links = [
+        PlacedLink(
+            start_s=moment.start_s,
+            end_s=moment.end_s,
+            line=item.book.sentences[sentence].line,
+            score=float(number),
+        )
+        for number, (moment, sentence) in enumerate(zip(item.film.moments, sentences, strict=True))
+    ]
+    outcomes = judge_links(item.pair, links)
+    own = outcomes.scores[outcomes.stated].astype(int)
+    return known[own], outcomes.near[outcomes.stated]
 
 
 def train_positions(
@@ -369,20 +391,25 @@ def _from_vector(start: AlignConfig, values: NDArray[np.float64]) -> AlignConfig
 
 
 def fit_calibration(
-    odds: NDArray[np.float64], right: NDArray[np.bool_], decay: float = 1.0
-) -> tuple[float, float]:
-    """Slope and offset of a logistic regression from links' logits to whether they are right.
+    evidence: NDArray[np.float64], right: NDArray[np.bool_], decay: float = 1.0
+) -> CalibrationConfig:
+    """The logistic regression from what is known of links, (N, 3), to whether they are right.
 
-    This is Platt scaling, with an L2 penalty that pulls it towards no change: slope 1, offset 0.
+    An L2 penalty pulls it towards no change: weight 1 for the link's posterior, 0 for all else. No
+    weight is negative: more evidence never makes a link less sure.
     """
+    known = np.column_stack([evidence, np.ones(len(evidence))])  # (N, 4)
+    signs = np.where(right, 1.0, -1.0)
+    start = np.array([1.0, 0.0, 0.0, 0.0])
 
     def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        margin = np.where(right, 1.0, -1.0) * (values[0] * odds + values[1])
-        error = -np.where(right, 1.0, -1.0) / (1 + np.exp(margin))
-        pull = values - np.array([1.0, 0.0])
-        gradient = np.array([(error * odds).sum(), error.sum()]) + decay * pull
+        margin = signs * (known @ values)
+        pull = values - start
+        gradient = known.T @ (-signs * expit(-margin)) + decay * pull
         return float(np.logaddexp(0, -margin).sum() + decay * (pull**2).sum() / 2), gradient
 
-    slope, offset = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x
-    # A negative slope would reverse the order of links; a small one keeps it.
-    return max(0.05, float(slope)), float(offset)
+    # The link's own weight stays above 0, so that links keep their order where all else is equal.
+    bounds = [(0.05, None), (0, None), (0, None), (None, None)]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
+    names = [field.name for field in fields(CalibrationConfig)]
+    return CalibrationConfig(**dict(zip(names, found, strict=True)))
