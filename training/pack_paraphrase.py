@@ -13,8 +13,9 @@ Every source is optional:
 - LINES.tsv has columns novel (its file in the corpus), line, sentences and text_of_sentences.
 
 A preset aligns films and translations, and its posteriors are the targets. They stay in OUT/parts,
-so that a stopped run goes on where it was; remove them if the preset or the texts change. Leave out
-whatever has the book of a judged pair, or the judgements measure what was learned by heart.
+so that a stopped run goes on where it was; remove them if the preset or the texts change. Novels
+whose adaptations are kept for testing are left out. Leave out whatever has the book of a judged
+pair, too, or the judgements measure what was learned by heart.
 
 Writes `lessons.json.xz`, `held-out.json.xz` (adaptations kept for testing) and `sentences.txt.xz`.
 """
@@ -30,7 +31,7 @@ import re
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from functools import partial
@@ -75,6 +76,7 @@ VERSIONS = (
 """Versions of the Bible that differ enough to teach something; one of these pairs for each book."""
 SENTENCES = 1_000_000
 FEWEST_WORDS, MOST_WORDS = 2, 60  # of a sentence of a novel
+TELLING_WORDS, SHARED = 8, 10  # ten equal sentences of eight words or more: it is the same novel
 PASSAGE_MARK = re.compile(r"^\[\[\d+\]\]$", re.MULTILINE)
 
 
@@ -98,7 +100,8 @@ def main() -> None:
     if arguments.verses:
         lessons += read_verses(arguments.verses, random.Random(1))
     novels = sorted(arguments.corpus.glob("*.txt")) if arguments.corpus else []
-    sentences = novel_sentences([path for path in novels if keep(path.stem)])
+    kept = {text for lesson in held_out for text in lesson.sentences if is_telling(text)}
+    sentences = novel_sentences([path for path in novels if keep(path.stem)], kept)
     random.Random(3).shuffle(sentences)
     counts: Counter[str] = Counter()
     for lesson in lessons:
@@ -334,14 +337,20 @@ def read_verses(path: Path, generator: random.Random) -> list[TextLesson]:
     return lessons
 
 
-def novel_sentences(paths: Sequence[Path]) -> list[str]:
-    """The sentences of novels that are neither too short nor too long; none twice."""
+def novel_sentences(paths: Sequence[Path], held_out: Set[str]) -> list[str]:
+    """The sentences of novels that are neither too short nor too long; none twice.
+
+    Novels that are kept for testing are left out: they have many of the sentences `held_out`.
+    """
     found: dict[str, None] = {}
     for number, path in enumerate(paths, 1):
         try:
             sentences = read_sentences(path)
         except FolioReelError as error:
             print(f"skipped: {error}", flush=True)
+            continue
+        if len(held_out & set(sentences)) >= SHARED:
+            print(f"{path.stem}: kept for testing", flush=True)
             continue
         found.update(dict.fromkeys(filter(is_fit, sentences)))
         if number % 50 == 0 or number == len(paths):
@@ -352,6 +361,11 @@ def novel_sentences(paths: Sequence[Path]) -> list[str]:
 def is_fit(sentence: str) -> bool:
     """Whether a sentence is neither too short, nor too long, nor a heading in capitals."""
     return FEWEST_WORDS <= len(sentence.split()) <= MOST_WORDS and not sentence.isupper()
+
+
+def is_telling(sentence: str) -> bool:
+    """Whether hardly another novel has the same sentence."""
+    return len(sentence.split()) >= TELLING_WORDS
 
 
 def pack_lessons(path: Path, lessons: Iterable[TextLesson]) -> None:
