@@ -16,7 +16,8 @@ from typing import Any
 from folioreel.errors import InputError
 from folioreel.files import file_sha256, write_text
 from folioreel.ingest.book import load_book
-from folioreel.types import Alignment, Book, Film, Link, Shot, Subtitle
+from folioreel.ingest.several import Given
+from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot, Subtitle
 
 FILE_NAME = "alignment.json"
 FORMAT = "folioreel-alignment"
@@ -40,13 +41,14 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "paragraphs": len(book.paragraphs),
             "chapters": len(book.chapters),
             "notes": list(book.notes),
+            **_volumes_to_dict(book),
         },
         "film": {
             "title": film.title,
             "path": str(film.path) if film.path else None,
             "sha256": film.sha256,
             "bytes": _size(film.path),
-            "is_video": film.video is not None,
+            "is_video": film.has_video,
             "duration_s": round(film.duration_s, 3),
             "moments": len(film.moments),
             "shots": len(film.shots),
@@ -55,10 +57,43 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             # To the last digit: with these the moments are the same ones when they are read back.
             "shot_times_s": [[shot.start_s, shot.end_s] for shot in film.shots],
             "subtitle_times_s": [[said.start_s, said.end_s] for said in film.subtitles],
+            **_parts_to_dict(film),
         },
         "model": dict(alignment.signature),
         "links": [_link_to_dict(alignment, link) for link in alignment.links],
     }
+
+
+def _volumes_to_dict(book: Book) -> dict[str, Any]:
+    """`volumes`, only of a book that has several."""
+    volumes = [
+        {
+            "title": volume.title,
+            "path": str(volume.path) if volume.path else None,
+            "sha256": volume.sha256,
+            "bytes": _size(volume.path),
+            "first_sentence": volume.sentences.start,
+            "sentences": len(volume.sentences),
+        }
+        for volume in book.volumes
+    ]
+    return {"volumes": volumes} if volumes else {}
+
+
+def _parts_to_dict(film: Film) -> dict[str, Any]:
+    """`parts`, only of a film that has several."""
+    parts = [
+        {
+            "title": part.title,
+            "path": str(part.path) if part.path else None,
+            "sha256": part.sha256,
+            "bytes": _size(part.path),
+            "start_s": part.start_s,
+            "duration_s": part.duration_s,
+        }
+        for part in film.parts
+    ]
+    return {"parts": parts} if parts else {}
 
 
 def _size(path: Path | None) -> int | None:
@@ -70,10 +105,12 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
     moment = alignment.film.moments[link.moment]
     sentence = book.sentences[link.sentence]
     paragraph = book.paragraph_of[link.sentence]
+    volume = {"volume": book.volume_of(link.sentence)} if book.volumes else {}
     return {
         "moment": moment.index,
         "start_s": round(moment.start_s, 3),
         "end_s": round(moment.end_s, 3),
+        **_part_times(alignment.film, moment),
         "kind": moment.kind,
         "text": moment.text,
         "in_book": link.in_book,
@@ -81,11 +118,24 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "sentence": sentence.index,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
+        **volume,
         "line": sentence.line,
         "line_end": sentence.line_end,
         "href": sentence.href,
         "char_start": sentence.char_start,
         "char_end": sentence.char_end,
+    }
+
+
+def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
+    """The part that a moment is in and its times there, only in a film that has several."""
+    if not film.parts:
+        return {}
+    part, start_s = film.locate(moment.start_s)
+    return {
+        "part": part,
+        "part_start_s": round(start_s, 3),
+        "part_end_s": round(start_s + moment.end_s - moment.start_s, 3),
     }
 
 
@@ -133,14 +183,15 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def read_alignment(
-    path: Path | str, book: Path | str | None = None, film: Path | str | None = None
+    path: Path | str, book: Given | None = None, film: Given | None = None
 ) -> Alignment:
     """An alignment as it was when it was written.
 
     Args:
         path: `alignment.json`, or the folder it is in.
-        book: Where the book's file is now, if it was moved.
-        film: Where the film's file is now, if it was moved.
+        book: Where the book's file is now, if it was moved; the folder it is in; or the files of
+            all volumes in order.
+        film: The same for the film and its parts.
 
     Raises:
         InputError: A file is missing, has changed, or is not what it should be.
@@ -148,8 +199,8 @@ def read_alignment(
     path = Path(path)
     path = path / FILE_NAME if path.is_dir() else path
     document = read_document(path)
-    read_book = _read_book(document["book"], _find_file(document, "book", path, book), path)
-    read_film = _read_film(document, _find_file(document, "film", path, film), path)
+    read_book = _read_book(document["book"], _find_files(document, "book", path, book), path)
+    read_film = _read_film(document, _find_files(document, "film", path, film), path)
     links = tuple(
         Link(
             moment=link["moment"],
@@ -167,20 +218,35 @@ def read_alignment(
     return Alignment(book=read_book, film=read_film, links=links, signature=document["model"])
 
 
-def _find_file(
-    document: dict[str, Any], what: str, alignment: Path, given: Path | str | None
-) -> Path:
-    """The book's or the film's file, checked against what the alignment says of it."""
+def _find_files(
+    document: dict[str, Any], what: str, alignment: Path, given: Given | None
+) -> list[Path]:
+    """The files of the book or the film, checked against what the alignment says of them."""
     record = document[what]
-    if given is not None:
-        given = Path(given)
-        if not given.is_file():
-            raise InputError("no such file; check the path", given)
-        if not _is_it(given, record):
+    records = record.get("volumes") or record.get("parts") or [record]
+    if given is None:
+        return [_find_file(record, what, alignment) for record in records]
+    named = [Path(given)] if isinstance(given, Path | str) else [Path(path) for path in given]
+    if len(named) == 1 and named[0].is_dir():
+        named = [named[0] / Path(record["path"] or "").name for record in records]
+    if len(named) != len(records):
+        raise InputError(
+            f"has a {what} of {len(records)} files, not {len(named)}; give the folder that they "
+            f"are in with --{what}, or --{what} once for each file, in order",
+            alignment,
+        )
+    for path, record in zip(named, records, strict=True):
+        if not path.is_file():
+            raise InputError("no such file; check the path", path)
+        if not _is_it(path, record):
             raise InputError(
-                f"is not the {what} of {alignment}; give the file that was aligned", given
+                f"is not the {what} of {alignment}; give the file that was aligned", path
             )
-        return given
+    return named
+
+
+def _find_file(record: dict[str, Any], what: str, alignment: Path) -> Path:
+    """A file that was not given: where it was, or near the alignment."""
     if record["path"] is None:
         raise InputError(f"does not say where its {what} is; give it with --{what} FILE", alignment)
     places = [place for place in _places(Path(record["path"]), alignment) if place.is_file()]
@@ -213,8 +279,8 @@ def _is_it(path: Path, record: dict[str, Any]) -> bool:
     return record["sha256"] is None or file_sha256(path) == record["sha256"]
 
 
-def _read_book(record: dict[str, Any], path: Path, alignment: Path) -> Book:
-    book = load_book(path)
+def _read_book(record: dict[str, Any], files: list[Path], alignment: Path) -> Book:
+    book = load_book(files)
     parts = {
         "sentences": len(book.sentences),
         "paragraphs": len(book.paragraphs),
@@ -230,7 +296,7 @@ def _read_book(record: dict[str, Any], path: Path, alignment: Path) -> Book:
     return book
 
 
-def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
+def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> Film:
     record = document["film"]
     if "shot_times_s" not in record:
         raise InputError("was made by an older folioreel, without shots; align again", alignment)
@@ -241,6 +307,7 @@ def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
     # Moments are in time order, as `Film.moments` has them.
     order = sorted(range(len(times)), key=lambda k: (*times[k], k))
     texts = {k: link["text"] for k, link in zip(order, spoken, strict=True)}
+    path = None if "parts" in record else files[0]
     return Film(
         title=record["title"],
         duration_s=record["duration_s"],
@@ -256,4 +323,15 @@ def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
         path=path,
         sha256=record["sha256"],
         notes=tuple(record.get("notes", ())),
+        parts=tuple(
+            FilmPart(
+                title=part["title"],
+                start_s=part["start_s"],
+                duration_s=part["duration_s"],
+                video=file if record["is_video"] else None,
+                path=file,
+                sha256=part["sha256"],
+            )
+            for part, file in zip(record.get("parts", ()), files, strict="parts" in record)
+        ),
     )
