@@ -187,12 +187,25 @@ export class StripDrawing {
     context.font = FONT;
     context.textBaseline = "middle";
     context.textAlign = "left";
-    for (let time_s = Math.ceil(filmAxis.start / step) * step; time_s <= filmAxis.end; time_s += step) {
-      const x = this.filmX(time_s);
-      context.fillRect(Math.round(x), RULER_PX - 5, 1, 5);
-      const label = clock(time_s);
-      if (x + context.measureText(label).width + 4 < this.width_px) context.fillText(label, x + 4, RULER_PX / 2 - 1);
-    }
+    const { files, payload } = this.app;
+    files.forEach((file, k) => {
+      const end_s = files[k + 1]?.start_s ?? Infinity;
+      const shown_s = filmAxis.start - file.start_s;
+      let free_px = -Infinity;
+      for (let time_s = Math.max(0, Math.ceil(shown_s / step) * step); time_s <= filmAxis.end - file.start_s; time_s += step) {
+        if (file.start_s + time_s >= end_s) break;
+        const x = this.filmX(file.start_s + time_s);
+        const isPart = time_s === 0 && payload.film.parts !== undefined;
+        context.fillRect(Math.round(x), isPart ? 0 : RULER_PX - 5, 1, isPart ? RULER_PX : 5);
+        // The name of a part, or a time in it, where it ends before the next part.
+        const label = isPart ? file.title : clock(time_s);
+        const room_px = Math.min(this.width_px, this.filmX(Math.min(end_s, filmAxis.end)));
+        const right_px = x + context.measureText(label).width + 4;
+        if (right_px >= room_px || x < free_px) continue;
+        context.fillText(label, x + 4, RULER_PX / 2 - 1);
+        free_px = isPart ? right_px : -Infinity; // a long name takes the room of the first times
+      }
+    });
   }
 
   /** What moves: the hovered line, the current link with its handle, the film's place. */

@@ -101,7 +101,7 @@ def _draw_film(axes: Axes, alignment: Alignment) -> None:
         end = (file.start_s + file.duration_s) / film.duration_s
         for minute in range(0, int(file.duration_s / 60) + 1, tick):
             x = (file.start_s + minute * 60) / film.duration_s
-            # In a film of several parts, the next part has its name here, and a mark of its own.
+            # In a film of several parts, a mark is here, or so near that the two would touch.
             if film.parts and (minute == 0 or end - x < _PART_GAP):
                 continue
             axes.plot([x, x], [_FILM_Y, _FILM_Y + 0.03], color=_INK, linewidth=1)
@@ -115,11 +115,11 @@ def _draw_parts(axes: Axes, alignment: Alignment) -> None:
     every = -(-len(film.parts) // _MOST_PARTS)
     for k, part in enumerate(film.parts):
         x = part.start_s / film.duration_s
-        axes.plot([x, x], [_FILM_Y - 0.025, _FILM_Y + 0.07], color=_PART_COLOUR, linewidth=1.5)
+        axes.plot([x, x], [_FILM_Y - 0.025, _FILM_Y + 0.11], color=_PART_COLOUR, linewidth=1.5)
         if k % every == 0:
             room = part.duration_s / film.duration_s * every
             title = _short(part.title, max(3, int(room * _PART_LETTERS)))
-            axes.text(x + 0.004, _FILM_Y + 0.045, title, fontsize=8, color=_PART_COLOUR)
+            axes.text(x + 0.004, _FILM_Y + 0.09, title, fontsize=8, color=_PART_COLOUR)
 
 
 def _draw_book(axes: Axes, alignment: Alignment) -> None:
