@@ -2,6 +2,7 @@
 
 import type { App } from "./app.ts";
 import { element } from "./dom.ts";
+import { whenBriefly } from "./parts.ts";
 import { percent } from "./words.ts";
 
 /** “Chapter Six: Tarpaulin” as its number and its name; a title without both stays whole. */
@@ -59,7 +60,7 @@ export function decorate(app: App, item: HTMLElement): void {
   }
   item.classList.toggle("has-now", hasNow);
   if (time_s === null) delete item.dataset.time;
-  else item.dataset.time = app.when(time_s);
+  else item.dataset.time = whenBriefly(app.payload.film, time_s);
 }
 
 function decorateLink(app: App, span: HTMLElement, moments: number[] | undefined): void {

@@ -6,6 +6,9 @@ import { clock } from "./words.ts";
 
 type Film = Payload["film"];
 
+/** Letters of a name that fit the margin of the book beside a time. */
+const BRIEF = 4;
+
 /** The film's parts; a film of one file is a single part from beginning to end. */
 export function filesOf(film: Film): FilmPart[] {
   return film.parts ?? [{ title: film.title, file_name: film.file_name, start_s: 0, duration_s: film.duration_s }];
@@ -28,6 +31,14 @@ export function when(film: Film, time_s: number): string {
   if (!film.parts) return clock(time_s);
   const [part, local_s] = locate(film.parts, time_s);
   return `${part.title} ${clock(local_s)}`;
+}
+
+/** The same for a narrow margin: a part with a long name by its number, as in 2 · 7:26. */
+export function whenBriefly(film: Film, time_s: number): string {
+  if (!film.parts) return clock(time_s);
+  const [part, local_s] = locate(film.parts, time_s);
+  const name = part.title.length <= BRIEF ? part.title : `${film.parts.indexOf(part) + 1} ·`;
+  return `${name} ${clock(local_s)}`;
 }
 
 /** The chosen files in the order of the parts: by their names, else in natural order; null where some are missing. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filesOf, locate, matchFiles, partAt, when } from "../src/parts.ts";
+import { filesOf, locate, matchFiles, partAt, when, whenBriefly } from "../src/parts.ts";
 
 const part = (title: string, start_s: number, duration_s: number) => ({ title, file_name: `${title}.mp4`, start_s, duration_s });
 const parts = [part("CD1", 0, 100.1), part("CD2", 100.1, 50)];
@@ -16,6 +16,9 @@ test("times have the name of their part, where there are several", () => {
   assert.equal(when(film, 112.1), "CD2 0:12");
   const whole = { ...film, parts: undefined };
   assert.equal(when(whole, 112.1), "1:52");
+  const episodes = parts.map((one) => ({ ...one, title: `S01E0${one.title[2]} The Storm` }));
+  assert.equal(whenBriefly(film, 112.1), "CD2 0:12");
+  assert.equal(whenBriefly({ ...film, parts: episodes }, 112.1), "2 · 0:12");
   assert.equal(filesOf(whole)[0].duration_s, 150.1);
 });
 
