@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
 
 from folioreel.times import format_clock
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["dialogue", "visual"]
+_LONGEST_TITLE = 20  # characters of a part's name before a time: "S01E02 The Storm" fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +214,10 @@ class Film:
     def clock(self, time_s: float) -> str:
         """A time as h:mm:ss; in a film of several parts, the part's name and the time in it."""
         file, local_s = self.locate(time_s)
-        return " ".join([*(part.title for part in self.parts[file:][:1]), format_clock(local_s)])
+        if not self.parts:
+            return format_clock(local_s)
+        title = shorten(self.parts[file].title, _LONGEST_TITLE, placeholder=" …")
+        return f"{title} {format_clock(local_s)}"
 
     @cached_property
     def moments(self) -> tuple[Moment, ...]:

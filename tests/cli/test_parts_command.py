@@ -55,6 +55,13 @@ def test_subtitles_given_as_a_part_are_explained_in_one_line(files):
     assert "Traceback" not in failed.output
 
 
+def test_a_volume_among_the_parts_is_explained_before_anything_is_decoded(files):
+    book, parts, _ = files
+    failed = run("align", book, parts[0], book, code=1)
+    assert "further volumes of the book with --book" in failed.output
+    assert "no such file" in run("align", book, parts[0], "nowhere.mp4", code=1).output
+
+
 def test_a_folder_is_inspected_as_one_film(files):
     (row,) = json.loads(run("inspect", files[1][0].parent, "--json").stdout)
     assert (row["kind"], row["title"], row["shots"]) == ("film", "Ferry", 6)

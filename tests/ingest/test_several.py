@@ -74,11 +74,11 @@ def test_folders_are_replaced_by_their_files(tmp_path):
     for name in ("b/2.txt", "b/10.txt", "b/.hidden.txt", "b/deeper/1.txt", "a.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
-    files = list_files([tmp_path / "a.txt", tmp_path / "b"], list)
+    files = list_files([tmp_path / "a.txt", tmp_path / "b"], "a text", list)
     assert [path.name for path in files] == ["a.txt", "2.txt", "10.txt"]
     with pytest.raises(InputError, match=r"2\.txt: is given twice"):
-        list_files([tmp_path / "b", tmp_path / "b" / "2.txt"], list)
-    with pytest.raises(InputError, match="folder without such files"):
-        list_files(tmp_path / "b", lambda inside: [])
+        list_files([tmp_path / "b", tmp_path / "b" / "2.txt"], "a text", list)
+    with pytest.raises(InputError, match="folder without a text in it"):
+        list_files(tmp_path / "b", "a text", lambda inside: [])
     with pytest.raises(InputError, match=r"holds both 1\.epub and 1\.pdf"):
         check_distinct([Path("1.epub"), Path("1.pdf")], lambda path: path.stem)

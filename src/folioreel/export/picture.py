@@ -22,7 +22,7 @@ _FILM_Y, _BOOK_Y = 1.0, 0.0
 _PART_COLOUR = "#2b8a3e"
 _PART_GAP = 0.03  # share of the width that the label of a minute needs before the next part
 _MOST_PARTS = 20  # names of parts above the film
-_PART_LETTERS = 180  # letters of a name that fit the whole width
+_PART_LETTERS = 155  # letters of a name that fit the whole width
 _MOST_LABELS = 30  # chapter titles below the book; more would overlap at this width
 
 

@@ -80,7 +80,7 @@ def summarize(alignment: Alignment) -> str:
         f"{in_book} of {len(alignment.links)} moments are in the book",
     ]
     if film.parts:
-        lines[0] += f" in {len(film.parts)} parts: {', '.join(part.title for part in film.parts)}"
+        lines[0] += f" in {len(film.parts)} parts"
     if book.volumes:
         lines[1] += f" in {len(book.volumes)} volumes"
     examples = _examples(alignment)

@@ -73,7 +73,7 @@ def list_volumes(given: Given) -> list[Path]:
         books = [path for path in inside if path.suffix.lower() in _SUFFIXES]
         return check_distinct(books, lambda path: path.stem)
 
-    return list_files(given, choose)
+    return list_files(given, "a book", choose)
 
 
 def _load_file(path: Path) -> Book:

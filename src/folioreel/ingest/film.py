@@ -94,10 +94,22 @@ def list_parts(given: Given) -> list[Path]:
     """The files of a film in order; those of a folder in natural order.
 
     Raises:
-        InputError: A folder holds no film, or videos and subtitle files are given together.
+        InputError: A file is missing, a folder holds no film, or videos and subtitle files are
+            given together.
+        UnknownFormatError: One of several files is neither a video nor a subtitle file.
     """
-    files = list_files(given, _choose_parts)
-    kinds = {_is_subtitle_file(path): path for path in files} if len(files) > 1 else {}
+    files = list_files(given, "a video or a subtitle file", _choose_parts)
+    if len(files) == 1:
+        return files
+    for path in files:  # all of them before the first is decoded, which may take minutes
+        read_head(path)
+        if not is_film(path):
+            raise UnknownFormatError(
+                "is neither a video nor a subtitle file; give the parts of the film, and further "
+                "volumes of the book with --book",
+                path,
+            )
+    kinds = {_is_subtitle_file(path): path for path in files}
     if len(kinds) == 2:
         raise InputError(
             f"is a subtitle file but {kinds[False].name} is not; give the subtitles of a video "

@@ -39,11 +39,12 @@ def natural_key(path: Path) -> tuple[list[str | int], str]:
     return [int(piece) if k % 2 else piece for k, piece in enumerate(pieces)], path.name
 
 
-def list_files(given: Given, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
+def list_files(given: Given, what: str, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
     """The files that were given, each folder replaced by its own in natural order.
 
     Args:
         given: Files and folders.
+        what: What the files are, in words for an error message.
         choose: Picks those that belong together out of the files of a folder.
 
     Raises:
@@ -53,7 +54,7 @@ def list_files(given: Given, choose: Callable[[list[Path]], list[Path]]) -> list
         given = [given]
     files: list[Path] = []
     for path in map(Path, given):
-        files += _list_folder(path, choose) if path.is_dir() else [path]
+        files += _list_folder(path, what, choose) if path.is_dir() else [path]
     if not files:
         raise InputError("no file was given")
     for k, path in enumerate(files):
@@ -62,7 +63,7 @@ def list_files(given: Given, choose: Callable[[list[Path]], list[Path]]) -> list
     return files
 
 
-def _list_folder(folder: Path, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
+def _list_folder(folder: Path, what: str, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
     try:
         inside = [path for path in folder.iterdir() if path.is_file()]
     except OSError as error:
@@ -70,7 +71,7 @@ def _list_folder(folder: Path, choose: Callable[[list[Path]], list[Path]]) -> li
     visible = [path for path in inside if not path.name.startswith(".")]
     files = choose(sorted(visible, key=natural_key))
     if not files:
-        raise InputError("is a folder without such files; give the files themselves", folder)
+        raise InputError(f"is a folder without {what} in it; give the files themselves", folder)
     return files
 
 
@@ -128,7 +129,7 @@ def _split_titles(titles: Sequence[str]) -> tuple[str, list[str]]:
     if not alike:
         return "", []
     ends = [row[len(alike) - 1].end() for row in words]
-    rests = [title[end:].strip(_AROUND) for title, end in zip(titles, ends, strict=True)]
+    rests = [title[end:].lstrip(_AROUND) for title, end in zip(titles, ends, strict=True)]
     # `film` and `film 2`: one of them may go without a number.
     if not _differ(rests) or not all(map(_counts, filter(None, rests))):
         return "", []
