@@ -219,6 +219,13 @@ class Film:
         title = shorten(self.parts[file].title, _LONGEST_TITLE, placeholder=" …")
         return f"{title} {format_clock(local_s)}"
 
+    def part_fields(self, time_s: float) -> dict[str, Any]:
+        """The part that plays at a time and the time in it, for JSON; empty if there are none."""
+        if not self.parts:
+            return {}
+        part, local_s = self.locate(time_s)
+        return {"part": part, "part_title": self.parts[part].title, "part_start_s": local_s}
+
     @cached_property
     def moments(self) -> tuple[Moment, ...]:
         """Each subtitle with the shot it is spoken in, and each silent shot, in time order."""

@@ -72,7 +72,8 @@ def test_describe_by_the_time_in_a_part(result, tmp_path):
     assert told.startswith("CD2 0:00:03–0:00:04  Who opened the hoarding?")
     assert len(list((tmp_path / "frames").iterdir())) == 1
     (row,) = json.loads(run("describe", result, "--at", "11", "--json").stdout)
-    assert (row["part"], row["part_start_s"]) == ("CD2", pytest.approx(3.2))
+    assert (row["part"], row["part_title"], row["part_start_s"]) == (1, "CD2", pytest.approx(3.2))
+    assert "--part is for" in run("describe", result, "--part", 2, "--shot", 1, code=2).output
     assert "1 to 2" in run("describe", result, "--part", 3, "--at", "4", code=1).output
     run("describe", result, "--sheet", tmp_path / "sheet.html")
     sheet = (tmp_path / "sheet.html").read_text("utf-8")

@@ -82,6 +82,17 @@ def test_each_part_has_subtitles_with_its_own_times(result, alignment):
     assert len(cues) == sum(alignment.film.locate(m.start_s)[0] for m in alignment.film.moments)
 
 
+def test_subtitles_of_an_earlier_result_do_not_stay(alignment, tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "3 CD3.srt").write_text("")
+    (tmp_path / "parts" / "my notes.txt").write_text("")
+    alignment.save(tmp_path, overwrite=True)
+    names = {path.name for path in (tmp_path / "parts").iterdir()}
+    assert names == {"1 CD1.srt", "1 CD1.vtt", "2 CD2.srt", "2 CD2.vtt", "my notes.txt"}
+    with pytest.raises(InputError, match="already holds"):
+        alignment.save(tmp_path)
+
+
 def test_the_picture_and_the_summary_name_the_parts(alignment):
     labels = [text.get_text() for text in draw_alignment(alignment).axes[0].texts]
     assert {"CD1", "CD2"} <= set(labels)

@@ -89,7 +89,7 @@ def borrow(film: tuple[Path, ...], books: Path, count: int, **settings: Any) -> 
         output.show_notes(read_film.path or Path(read_film.title), read_film.notes)
         borrowing = app.borrow(read_film, books, config, progress, aligner)
     loans = borrowing.best(count)
-    output.show_json([asdict(loan) for loan in loans])
+    output.show_json([asdict(loan) | read_film.part_fields(loan.start_s) for loan in loans])
     for loan in loans:
         _show_loan(loan, read_film)
     output.show_failures(borrowing.failures)

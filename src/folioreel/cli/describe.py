@@ -86,6 +86,8 @@ def describe(
     asked = {option: place for option, place in places.items() if place is not None}
     if len(asked) + (sheet is not None) != 1:
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
+    if part is not None and not asked.keys() & {"at", "range"}:
+        raise click.UsageError("--part is for the times of --at and --range")
     opened = read_alignment(alignment, book or None, film or None)
     if part is not None:
         asked = {option: _in_part(opened, part, place) for option, place in asked.items()}
@@ -97,14 +99,21 @@ def describe(
         return
     found = _find_moments(opened, *asked.popitem())
     frames = _write_frames(opened, found, out, force=force) if out is not None else {}
-    output.show_json([_to_dict(opened, d) | {"frame": frames.get(d.moment)} for d in found])
+    output.show_json(
+        [
+            asdict(d) | opened.film.part_fields(d.start_s) | {"frame": frames.get(d.moment)}
+            for d in found
+        ]
+    )
     if not found:
         output.show_line("that passage is not in the film")
     for description in found:
         _show(opened, description, frames.get(description.moment))
 
 
-def _in_part(alignment: Alignment, part: int, place: Any) -> Any:
+def _in_part(
+    alignment: Alignment, part: int, place: float | tuple[float, float]
+) -> float | tuple[float, float]:
     """A time or a range in a part, as times of the whole film."""
     from folioreel.errors import InputError
 
@@ -112,11 +121,9 @@ def _in_part(alignment: Alignment, part: int, place: Any) -> Any:
     if part > len(files):
         raise InputError(f"there is no part {part}; the film has 1 to {len(files)}")
     start_s = files[part - 1].start_s
-    if isinstance(place, float):
-        return start_s + place
     if isinstance(place, tuple):
-        return tuple(start_s + time_s for time_s in place)
-    return place
+        return start_s + place[0], start_s + place[1]
+    return start_s + place
 
 
 def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[MomentDescription, ...]:
@@ -150,15 +157,6 @@ def _write_frames(
     if found and not frames:
         output.show_note("the film has no pictures here; no frame was written")
     return frames
-
-
-def _to_dict(alignment: Alignment, description: MomentDescription) -> dict[str, Any]:
-    """A description for JSON; in a film of several parts with the part and the time in it."""
-    film = alignment.film
-    if not film.parts:
-        return asdict(description)
-    part, start_s = film.locate(description.start_s)
-    return asdict(description) | {"part": film.parts[part].title, "part_start_s": start_s}
 
 
 def _show(alignment: Alignment, description: MomentDescription, frame: str | None) -> None:

@@ -1,20 +1,18 @@
 """`alignment.json`, schema version 1: written for every other program, and read back.
 
 To read an alignment no video is decoded: shots and spoken sentences have their times in the file.
-The book's and the film's files are looked for where they were, then relative to the alignment's
-folder and those above it, so a folder that was moved as a whole still opens.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from folioreel.errors import InputError
-from folioreel.files import file_sha256, write_text
+from folioreel.export.found_files import find_files
+from folioreel.files import write_text
 from folioreel.ingest.book import load_book
 from folioreel.ingest.several import Given
 from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot, Subtitle
@@ -22,8 +20,6 @@ from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot,
 FILE_NAME = "alignment.json"
 FORMAT = "folioreel-alignment"
 VERSION = 1
-_HASHED_BYTES = 500_000_000
-"""Larger films are recognised by their size: hashing them would take longer than opening them."""
 
 
 def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
@@ -199,8 +195,8 @@ def read_alignment(
     path = Path(path)
     path = path / FILE_NAME if path.is_dir() else path
     document = read_document(path)
-    read_book = _read_book(document["book"], _find_files(document, "book", path, book), path)
-    read_film = _read_film(document, _find_files(document, "film", path, film), path)
+    read_book = _read_book(document["book"], find_files(document, "book", path, book), path)
+    read_film = _read_film(document, find_files(document, "film", path, film), path)
     links = tuple(
         Link(
             moment=link["moment"],
@@ -216,67 +212,6 @@ def read_alignment(
     if any(link.sentence >= sentences for link in links):
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
     return Alignment(book=read_book, film=read_film, links=links, signature=document["model"])
-
-
-def _find_files(
-    document: dict[str, Any], what: str, alignment: Path, given: Given | None
-) -> list[Path]:
-    """The files of the book or the film, checked against what the alignment says of them."""
-    record = document[what]
-    records = record.get("volumes") or record.get("parts") or [record]
-    if given is None:
-        return [_find_file(record, what, alignment) for record in records]
-    named = [Path(given)] if isinstance(given, Path | str) else [Path(path) for path in given]
-    if len(named) == 1 and named[0].is_dir():
-        named = [named[0] / Path(record["path"] or "").name for record in records]
-    if len(named) != len(records):
-        raise InputError(
-            f"has a {what} of {len(records)} files, not {len(named)}; give the folder that they "
-            f"are in with --{what}, or --{what} once for each file, in order",
-            alignment,
-        )
-    for path, record in zip(named, records, strict=True):
-        if not path.is_file():
-            raise InputError("no such file; check the path", path)
-        if not _is_it(path, record):
-            raise InputError(
-                f"is not the {what} of {alignment}; give the file that was aligned", path
-            )
-    return named
-
-
-def _find_file(record: dict[str, Any], what: str, alignment: Path) -> Path:
-    """A file that was not given: where it was, or near the alignment."""
-    if record["path"] is None:
-        raise InputError(f"does not say where its {what} is; give it with --{what} FILE", alignment)
-    places = [place for place in _places(Path(record["path"]), alignment) if place.is_file()]
-    found = next((place for place in places if _is_it(place, record)), None)
-    if found is not None:
-        return found
-    if places:
-        raise InputError(
-            f"has changed since {alignment} was made; align again, or give the {what} as it was "
-            f"with --{what} FILE",
-            places[0],
-        )
-    raise InputError(
-        f"the {what} {record['path']} is not there; give it with --{what} FILE", alignment
-    )
-
-
-def _places(recorded: Path, alignment: Path) -> Iterator[Path]:
-    """Where a file may be: as it was given, beside the alignment, or relative to a folder above."""
-    yield recorded
-    for folder in alignment.absolute().parents:
-        yield folder / recorded
-        yield folder / recorded.name
-
-
-def _is_it(path: Path, record: dict[str, Any]) -> bool:
-    recorded, size = record.get("bytes"), path.stat().st_size
-    if recorded is not None and (recorded != size or size > _HASHED_BYTES):
-        return bool(recorded == size)
-    return record["sha256"] is None or file_sha256(path) == record["sha256"]
 
 
 def _read_book(record: dict[str, Any], files: list[Path], alignment: Path) -> Book:

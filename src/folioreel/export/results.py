@@ -27,6 +27,7 @@ WRITERS = {
 """File name → its writer, in the order of writing."""
 PARTS = "parts"
 """The folder of the subtitles of each part, if the film has several."""
+_OF_PART = re.compile(r"[0-9]+ .*\.(?:srt|vtt)")
 _LONGEST_NAME = 50
 """Characters of a title in a file name: file systems allow 255 bytes."""
 _EXAMPLES = 5
@@ -57,6 +58,10 @@ def _write_parts(alignment: Alignment, folder: Path) -> list[Path]:
     """Subtitles for whoever plays the parts of a film: the times are those of each file."""
     files: list[Path] = []
     parts = alignment.film.parts
+    if folder.is_dir():  # of an earlier result, which is being overwritten
+        for path in folder.iterdir():
+            if _OF_PART.fullmatch(path.name):
+                path.unlink()
     for k, part in enumerate(parts):
         make_folder(folder)
         # Numbered, so that they are in order in any list; without what names may not have.
