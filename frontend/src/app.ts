@@ -6,12 +6,12 @@ import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
 import { type Kept, readKept, writeItem } from "./memory.ts";
 import { clamp } from "./order.ts";
-import type { Judgement, PageLink, Payload } from "./payload.ts";
+import { filesOf, when } from "./parts.ts";
+import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
 import { seenSentence } from "./spoilers.ts";
 import { ThemeSwitch } from "./theme.ts";
-import { clock } from "./words.ts";
 
 export type Topic =
   | "time" | "moment" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "axes" | "notice";
@@ -23,6 +23,8 @@ const SKIP_S = 10;
 
 export class App extends Emitter<Topic> {
   readonly book: Book;
+  /** The film's parts; one, where it is a single file. */
+  readonly files: FilmPart[];
   readonly kept: Kept;
   readonly corrections: Corrections;
   readonly colours = new ThemeSwitch(() => this.emit("theme"));
@@ -50,6 +52,7 @@ export class App extends Emitter<Topic> {
     super();
     this.book = new Book(payload.book);
     const { book, film } = payload;
+    this.files = filesOf(film);
     this.key = `folioreel:${payload.id}`;
     this.kept = readKept(this.key);
     this.isFollowing = this.kept.awayAt === null;
@@ -73,6 +76,11 @@ export class App extends Emitter<Topic> {
   }
 
   // ---- the film
+
+  /** A time of the film as the reader finds it, with the part's name where there are several. */
+  when(time_s: number): string {
+    return when(this.payload.film, time_s);
+  }
 
   get time_s(): number {
     return this.player.time_s;
@@ -221,7 +229,7 @@ export class App extends Emitter<Topic> {
       this.isAhead = false;
     }
     this.drawVeil(true);
-    this.say(hides ? `The book is hidden beyond ${clock(this.kept.seen_s)} of the film.` : "The whole book is shown.");
+    this.say(hides ? `The book is hidden beyond ${this.when(this.kept.seen_s)} of the film.` : "The whole book is shown.");
   }
 
   /** Counts everything up to now as seen, and nothing else. */
@@ -229,7 +237,7 @@ export class App extends Emitter<Topic> {
     this.kept.seen_s = this.time_s;
     this.isAhead = false;
     this.drawVeil(true);
-    this.say(`Seen up to ${clock(this.time_s)}.`);
+    this.say(`Seen up to ${this.when(this.time_s)}.`);
   }
 
   /** Draws the line between seen and unseen anew, where a moment more (or another link) asks for it. */

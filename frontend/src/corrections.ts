@@ -1,8 +1,9 @@
 // The links as the reader has corrected them.
 
 import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
+import { when } from "./parts.ts";
 import type { Judgement, Moment, PageLink, Payload, Revised } from "./payload.ts";
-import { clock, counted } from "./words.ts";
+import { counted } from "./words.ts";
 
 /** What to tell the reader of a judgement or an undo, and of which moment it was (null: none). */
 export interface Outcome {
@@ -18,11 +19,13 @@ export class Corrections {
   private pending = 0;
   private readonly judge: Judge;
   private readonly moments: Moment[];
+  private readonly film: Payload["film"];
   /** What the reader should know of the first judgement. */
   private caution: string;
 
   constructor(payload: Payload, key: string) {
     this.moments = payload.moments;
+    this.film = payload.film;
     this.links = [...payload.links];
     this.caution = payload.server ? "" : " In this file a judgement changes its own link alone, and stays in this browser.";
     if (payload.server) {
@@ -50,7 +53,7 @@ export class Corrections {
   undo(): Promise<Outcome> {
     return this.revise(this.judge.undo(), ({ undone }) => {
       const moment = undone ?? null;
-      return { words: moment === null ? "Undone." : `Undone at ${clock(this.moments[moment].start_s)}.`, moment };
+      return { words: moment === null ? "Undone." : `Undone at ${when(this.film, this.moments[moment].start_s)}.`, moment };
     });
   }
 

@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, icon, iconButton, setIcon } from "./dom.ts";
 import type { Theme } from "./memory.ts";
-import { clock, percent } from "./words.ts";
+import { percent } from "./words.ts";
 
 const THEMES: { theme: Theme; icon: "half" | "sun" | "moon"; label: string }[] = [
   { theme: "system", icon: "half", label: "Colours as the system (T)" },
@@ -111,7 +111,7 @@ export class Header {
     const { hidesSpoilers, seen_s } = this.app.kept;
     this.spoilers.setAttribute("aria-pressed", String(hidesSpoilers));
     this.seen.hidden = !hidesSpoilers;
-    this.seen.textContent = `seen to ${clock(seen_s)}`;
+    this.seen.textContent = `seen to ${this.app.when(seen_s)}`;
   }
 
   private showTheme(): void {

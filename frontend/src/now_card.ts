@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, icon, type Icon, iconButton } from "./dom.ts";
 import { judgementFile, saveFile } from "./judgement_file.ts";
-import { clock, percent, sureness } from "./words.ts";
+import { percent, sureness } from "./words.ts";
 
 function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
   return element("button", { type: "button", class: "action", title, click: act }, icon(name), text);
@@ -57,7 +57,7 @@ export class NowCard {
     const { moment, payload, player } = this.app;
     if (moment === null || player.isPlaying) return;
     const { start_s, text } = payload.moments[moment];
-    const parts = [clock(start_s), this.chapter.textContent, this.sure.textContent, text];
+    const parts = [this.app.when(start_s), this.chapter.textContent, this.sure.textContent, text];
     this.spoken.textContent = parts.filter(Boolean).join(". ");
   }
 
@@ -98,7 +98,7 @@ export class NowCard {
 
   private sureText(isHidden: boolean): string {
     const { app } = this;
-    if (app.linking !== null) return `Click the sentence for ${clock(app.payload.moments[app.linking].start_s)}`;
+    if (app.linking !== null) return `Click the sentence for ${app.when(app.payload.moments[app.linking].start_s)}`;
     if (app.moment === null) return "";
     if (isHidden) return "“Seen to” in the bar shows it";
     const judgement = app.judged.get(app.moment);

@@ -2,7 +2,8 @@
 
 import type { App } from "./app.ts";
 import { element } from "./dom.ts";
-import { clock, percent } from "./words.ts";
+import { whenBriefly } from "./parts.ts";
+import { percent } from "./words.ts";
 
 /** “Chapter Six: Tarpaulin” as its number and its name; a title without both stays whole. */
 export function splitTitle(title: string): [string | null, string] {
@@ -59,7 +60,7 @@ export function decorate(app: App, item: HTMLElement): void {
   }
   item.classList.toggle("has-now", hasNow);
   if (time_s === null) delete item.dataset.time;
-  else item.dataset.time = clock(time_s);
+  else item.dataset.time = whenBriefly(app.payload.film, time_s);
 }
 
 function decorateLink(app: App, span: HTMLElement, moments: number[] | undefined): void {
@@ -74,5 +75,5 @@ function decorateLink(app: App, span: HTMLElement, moments: number[] | undefined
   span.classList.toggle("silent", moments.every((i) => app.payload.moments[i].text === ""));
   span.classList.toggle("unsure", score < 0.5);
   span.setAttribute("role", "link");
-  span.setAttribute("aria-description", `in the film at ${clock(first.start_s)}, ${percent(score)} sure`);
+  span.setAttribute("aria-description", `in the film at ${app.when(first.start_s)}, ${percent(score)} sure`);
 }

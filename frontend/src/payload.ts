@@ -19,6 +19,8 @@ export interface Payload {
     file_name: string | null;
     /** Start and end in seconds. */
     shots: [number, number][];
+    /** The files of a film in several parts, in order; missing in a film of one file. */
+    parts?: FilmPart[];
   };
   /** In time order; an empty text is a silent shot. */
   moments: Moment[];
@@ -33,7 +35,17 @@ export interface Payload {
   server: Server | null;
 }
 
+export interface FilmPart {
+  title: string;
+  /** The video's name; null where there are subtitles alone. */
+  file_name: string | null;
+  /** Where it begins in the film. */
+  start_s: number;
+  duration_s: number;
+}
+
 export interface Server {
+  /** Where the film is; of a film in several parts, where they are, by number: `video/0`. */
   video: string | null;
   judge: string;
   undo: string;
@@ -107,6 +119,16 @@ function checkFilm(payload: Payload): void {
   check(
     Array.isArray(film.shots) && film.shots.every(([a, b]) => isTime(a) && b >= a),
     "the film's shots are wrong",
+  );
+  const { parts } = film;
+  check(
+    parts === undefined ||
+      (Array.isArray(parts) &&
+        parts.length > 0 &&
+        parts[0].start_s === 0 &&
+        rises(parts.map((part) => part.start_s)) &&
+        parts.every((part) => typeof part.title === "string" && isTime(part.duration_s))),
+    "the film's parts are wrong",
   );
   check(Array.isArray(moments), "the moments are missing");
   check(

@@ -1,6 +1,7 @@
 // What drives the page: the film itself, or a clock where there is no film.
 
 import { clamp } from "./order.ts";
+import { partAt } from "./parts.ts";
 
 export interface Player {
   readonly time_s: number;
@@ -63,23 +64,46 @@ export class ClockPlayer implements Player {
   }
 }
 
-/** The film in a <video> element. */
+/** A file of the film: where it is, and when it plays. */
+export interface Reel {
+  address: string;
+  start_s: number;
+  duration_s: number;
+}
+
+/** The film in a <video> element, which goes from one file to the next. */
 export class VideoPlayer implements Player {
+  /** Where to begin in a file that is being opened, and whether to go on playing there. */
+  private opening: { time_s: number; isPlaying: boolean } | null = null;
+  /** Whether the reader wants it to play: at the end of a file the element itself is paused. */
+  private isWanted = false;
+
+  /** The video must be showing the given reel. */
   constructor(
     readonly video: HTMLVideoElement,
     private readonly onChange: () => void,
+    private readonly reels: Reel[],
+    private reel: number,
   ) {
-    for (const event of ["play", "pause", "seeking", "seeked", "ratechange", "ended", "timeupdate"]) {
+    for (const event of ["play", "pause", "seeking", "seeked", "ratechange", "timeupdate"]) {
       video.addEventListener(event, () => this.onChange());
     }
+    video.addEventListener("loadedmetadata", () => this.onOpened());
+    video.addEventListener("ended", () => this.onEnded());
+    video.addEventListener("play", () => (this.isWanted = true));
+    video.addEventListener("pause", () => (this.isWanted &&= video.ended));
   }
 
   get time_s(): number {
-    return this.video.currentTime;
+    if (this.opening) return this.opening.time_s;
+    const { start_s, duration_s } = this.reels[this.reel];
+    const isLast = this.reel === this.reels.length - 1;
+    // A file may run a little longer than the part it is: the next part has not begun yet.
+    return start_s + (isLast ? this.video.currentTime : Math.min(this.video.currentTime, duration_s - 0.001));
   }
 
   get isPlaying(): boolean {
-    return !this.video.paused && !this.video.ended;
+    return this.opening ? this.opening.isPlaying : !this.video.paused && !this.video.ended;
   }
 
   get rate(): number {
@@ -87,20 +111,58 @@ export class VideoPlayer implements Player {
   }
 
   set rate(rate: number) {
-    this.video.playbackRate = rate;
+    // The default, too: a file that is opened later begins with it.
+    this.video.defaultPlaybackRate = this.video.playbackRate = rate;
   }
 
   play(): void {
+    if (this.opening) {
+      this.opening.isPlaying = true;
+      return this.onChange();
+    }
+    // A film that is over begins again: the element by itself would play the last file again.
+    if (this.video.ended && this.reels.length > 1) return this.open(0, true);
     // A refused start (no gesture yet, a source that failed) leaves the film paused, and shows so.
-    this.video.play().catch(() => this.onChange());
+    return void this.video.play().catch(() => this.onChange());
   }
 
   pause(): void {
+    this.isWanted = false;
     this.video.pause();
+    if (!this.opening) return;
+    this.opening.isPlaying = false;
+    this.onChange();
   }
 
   seek(time_s: number): void {
-    this.video.currentTime = time_s;
+    const reel = partAt(this.reels, time_s);
+    if (reel !== this.reel || this.opening) return this.open(time_s, this.isPlaying);
+    this.video.currentTime = time_s - this.reels[reel].start_s;
+    return this.onChange();
+  }
+
+  /** Opens the file that plays at a time. */
+  private open(time_s: number, isPlaying: boolean): void {
+    const reel = partAt(this.reels, time_s);
+    const isOpening = this.opening !== null && reel === this.reel;
+    this.opening = { time_s, isPlaying };
+    this.reel = reel;
+    if (!isOpening) this.video.src = this.reels[reel].address;
     this.onChange();
+  }
+
+  private onOpened(): void {
+    if (!this.opening) return;
+    const { time_s, isPlaying } = this.opening;
+    this.opening = null;
+    this.video.currentTime = time_s - this.reels[this.reel].start_s;
+    if (isPlaying) this.play();
+    this.onChange();
+  }
+
+  private onEnded(): void {
+    const next = this.reels[this.reel + 1];
+    if (next && this.isWanted && !this.opening) this.open(next.start_s, true);
+    else this.onChange();
   }
 }

@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, iconButton, svg } from "./dom.ts";
 import { chapterUse, meanShare, sceneUse } from "./fidelity.ts";
-import { clock, counted, percent } from "./words.ts";
+import { counted, percent } from "./words.ts";
 
 interface Bar {
   label: string;
@@ -137,7 +137,7 @@ export class ReportView {
     const { threshold, hidesSpoilers } = app.kept;
     const scenes = sceneUse(moments, app.links, film.duration_s, threshold, app.seenLimit_s);
     const bars = scenes.map((scene): Bar => ({
-      label: `${clock(scene.start_s)} – ${clock(scene.end_s)}`,
+      label: `${app.when(scene.start_s)} – ${app.when(scene.end_s)}`,
       size: scene.end_s - scene.start_s,
       share: scene.seen > 0 ? scene.share : null,
       act: () => app.goTo(scene.first),

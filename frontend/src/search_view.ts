@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, icon } from "./dom.ts";
 import { type Match, SearchIndex } from "./search.ts";
-import { clock, counted } from "./words.ts";
+import { counted } from "./words.ts";
 
 const LIMIT = 100;
 /** Characters before the first match that are shown with it. */
@@ -98,7 +98,7 @@ export class SearchView {
 
   private filmOption(match: Match): [HTMLElement, () => void] {
     const moment = this.app.payload.moments[match.index];
-    return [this.option(clock(moment.start_s), moment.text, match), () => this.app.goTo(match.index)];
+    return [this.option(this.app.when(moment.start_s), moment.text, match), () => this.app.goTo(match.index)];
   }
 
   private option(place: string, text: string, { ranges }: Match): HTMLElement {

@@ -3,7 +3,8 @@
 import type { App } from "./app.ts";
 import { element, iconButton, setIcon } from "./dom.ts";
 import { shotAt } from "./follow.ts";
-import { ClockPlayer, VideoPlayer } from "./player.ts";
+import { locate, matchFiles, partAt } from "./parts.ts";
+import { ClockPlayer, type Reel, VideoPlayer } from "./player.ts";
 import { clock } from "./words.ts";
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
@@ -20,6 +21,7 @@ export class Stage {
   private readonly picker: HTMLElement;
   private readonly playButton: HTMLButtonElement;
   private readonly muteButton: HTMLButtonElement;
+  private readonly part = element("span", { class: "part" });
   private readonly time = element("span", { class: "time" });
   private readonly rate: HTMLSelectElement;
   private readonly subtitle = element("p", { class: "subtitle", dir: "auto" });
@@ -38,6 +40,7 @@ export class Stage {
       ...RATES.map((rate) => element("option", { value: rate }, `${rate}×`)),
     );
     this.picker = this.makePicker();
+    this.part.hidden = app.payload.film.parts === undefined;
     this.screen = element(
       "div",
       { class: "screen", click: () => this.onScreenClick() },
@@ -51,7 +54,8 @@ export class Stage {
     const { server, thumbnails } = app.payload;
     const hasPicture = Boolean(server?.video) || thumbnails.some((thumbnail) => thumbnail !== null);
     this.root.classList.toggle("no-picture", !hasPicture);
-    if (server?.video) this.useVideo(server.video);
+    const { video } = server ?? {};
+    if (video) this.useVideos(app.files.map((_, k) => (app.payload.film.parts ? `${video}/${k}` : video)));
     this.showPlayer();
     this.showTime();
   }
@@ -64,6 +68,7 @@ export class Stage {
       iconButton("previous", "Previous moment in the book (B)", () => app.stepInBook(-1)),
       this.playButton,
       iconButton("next", "Next moment in the book (N)", () => app.stepInBook(1)),
+      this.part,
       this.time,
       this.rate,
       this.muteButton,
@@ -73,17 +78,17 @@ export class Stage {
 
   private makePicker(): HTMLElement {
     const { film, server } = this.app.payload;
+    const { parts } = film;
     const input = element("input", {
       type: "file",
       accept: "video/*,.mkv,.mp4,.webm,.mov,.avi,.m4v",
+      multiple: Boolean(parts),
       class: "visually-hidden",
-      "aria-label": "Choose the film’s file",
-      change: () => {
-        const file = input.files?.[0];
-        if (file) this.useVideo(URL.createObjectURL(file));
-      },
+      "aria-label": parts ? `Choose the film’s ${parts.length} files` : "Choose the film’s file",
+      change: () => this.onChosen([...(input.files ?? [])]),
     });
-    const name = film.file_name ? `“${film.file_name}”` : "the film’s file";
+    const file = film.file_name ? `“${film.file_name}”` : "the film’s file";
+    const name = parts ? `the film’s ${parts.length} files, all at once` : file;
     const choose = element("button", { type: "button", click: () => input.click() }, `Choose ${name}`);
     const picker = element("div", { class: "picker", click: (event: MouseEvent) => event.stopPropagation() }, choose, input);
     picker.append(element("p", {}, "or play without it, on a clock"));
@@ -92,29 +97,48 @@ export class Stage {
     return picker;
   }
 
-  /** Shows a video; where the browser cannot, the clock goes on. */
-  private useVideo(address: string): void {
+  /** The reader chose the film's files on this computer. */
+  private onChosen(chosen: File[]): void {
+    const { app } = this;
+    if (chosen.length === 0) return;
+    const files = app.payload.film.parts ? matchFiles(app.files, chosen) : chosen;
+    if (files) return this.useVideos(files.map((file) => URL.createObjectURL(file)));
+    const names = app.files.map((part) => part.file_name ?? part.title).join(", ");
+    return app.say(`Choose all ${app.files.length} files of the film at once: ${names}.`);
+  }
+
+  /** Shows the film's files; where the browser cannot, the clock goes on. */
+  private useVideos(addresses: string[]): void {
     this.video?.remove();
+    const { files, time_s } = this.app;
+    const reels: Reel[] = files.map((file, k) => ({ ...file, address: addresses[k] }));
+    const first = partAt(files, time_s);
+    let player: VideoPlayer | null = null;
     const video = element("video", { playsinline: true, preload: "auto", "aria-label": "Film" });
     this.video = video;
     video.addEventListener("error", () => this.onVideoError(video));
     video.addEventListener("loadedmetadata", () => {
       if (this.video !== video) return;
+      this.checkLength(video);
+      if (player) return;
       this.isClock = false;
       this.root.classList.remove("no-picture");
       this.picker.hidden = this.still.hidden = this.card.hidden = true;
-      this.app.setPlayer(new VideoPlayer(video, () => this.app.playerChanged()));
-      this.checkLength(video.duration);
+      player = new VideoPlayer(video, () => this.app.playerChanged(), reels, first);
+      this.app.setPlayer(player);
     });
-    video.src = address;
+    video.src = reels[first].address;
     this.screen.prepend(video);
   }
 
   /** Another cut of the film would play, with every link at the wrong time. */
-  private checkLength(length_s: number): void {
-    const { duration_s } = this.app.payload.film;
+  private checkLength(video: HTMLVideoElement): void {
+    const { app } = this;
+    const [{ duration_s, title }] = locate(app.files, app.time_s);
+    const length_s = video.duration;
     if (!Number.isFinite(length_s) || Math.abs(length_s - duration_s) <= OTHER_CUT * duration_s) return;
-    this.app.say(`This video is ${clock(length_s)} long, the aligned film ${clock(duration_s)}: is it the same one?`);
+    const aligned = app.payload.film.parts ? `aligned ${title}` : "aligned film";
+    app.say(`This video is ${clock(length_s)} long, the ${aligned} ${clock(duration_s)}: is it the same one?`);
   }
 
   private onVideoError(video: HTMLVideoElement): void {
@@ -166,8 +190,10 @@ export class Stage {
 
   private showTime(): void {
     const { app } = this;
-    const text = `${clock(app.time_s)} / ${clock(app.payload.film.duration_s)}`;
+    const [part, local_s] = locate(app.files, app.time_s);
+    const text = `${clock(local_s)} / ${clock(part.duration_s)}`;
     if (this.time.textContent !== text) this.time.textContent = text;
+    if (this.part.textContent !== part.title) this.part.textContent = this.part.title = part.title;
     const moment = app.moment === null ? null : app.payload.moments[app.moment];
     const spoken = moment && app.time_s <= moment.end_s + LINGER_S ? moment.text : "";
     if (spoken !== this.spoken) {

@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, iconButton } from "./dom.ts";
 import { RULER_PX, StripDrawing } from "./strip_drawing.ts";
-import { clock, percent } from "./words.ts";
+import { percent } from "./words.ts";
 
 const DRAG_PX = 4;
 /** Moments that PageUp and PageDown go by. */
@@ -204,7 +204,7 @@ export class Strip {
     this.board.setAttribute("aria-valuenow", String(app.moment ?? 0));
     const link = app.link;
     const place = link ? `${app.book.chapterTitleOf(link.sentence)}, ${percent(link.score)} sure` : "no link";
-    this.board.setAttribute("aria-valuetext", `${clock(app.time_s)}, ${place}`);
+    this.board.setAttribute("aria-valuetext", `${app.when(app.time_s)}, ${place}`);
   }
 
   private hover(moment: number | null, x = 0): void {
@@ -218,7 +218,7 @@ export class Strip {
     const { sentence, score } = this.app.links[moment];
     const spoken = text || "(nobody speaks)";
     this.tip.replaceChildren(
-      element("b", {}, `${clock(start_s)} · ${percent(score)}`),
+      element("b", {}, `${this.app.when(start_s)} · ${percent(score)}`),
       element("span", {}, spoken),
       element("q", {}, this.app.book.sentences[sentence]),
     );

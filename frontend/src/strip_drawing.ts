@@ -187,11 +187,27 @@ export class StripDrawing {
     context.font = FONT;
     context.textBaseline = "middle";
     context.textAlign = "left";
-    for (let time_s = Math.ceil(filmAxis.start / step) * step; time_s <= filmAxis.end; time_s += step) {
-      const x = this.filmX(time_s);
-      context.fillRect(Math.round(x), RULER_PX - 5, 1, 5);
-      const label = clock(time_s);
-      if (x + context.measureText(label).width + 4 < this.width_px) context.fillText(label, x + 4, RULER_PX / 2 - 1);
+    this.app.files.forEach((_, k) => this.drawTimes(context, k, step));
+  }
+
+  /** The times of a file, from its beginning on; where there are several, after its name. */
+  private drawTimes(context: CanvasRenderingContext2D, k: number, step: number): void {
+    const { files, filmAxis, payload } = this.app;
+    const { title, start_s } = files[k];
+    const end_s = Math.min(files[k + 1]?.start_s ?? Infinity, filmAxis.end);
+    const first = Math.max(0, Math.ceil((filmAxis.start - start_s) / step) * step);
+    let free_px = -Infinity;
+    for (let time_s = first; start_s + time_s <= end_s; time_s += step) {
+      const x = this.filmX(start_s + time_s);
+      const isName = time_s === 0 && payload.film.parts !== undefined;
+      context.fillRect(Math.round(x), isName ? 0 : RULER_PX - 5, 1, isName ? RULER_PX : 5);
+      const labels = isName ? [title, title.split(" ")[0], String(k + 1)] : [clock(time_s)];
+      const room_px = Math.min(this.width_px, this.filmX(end_s)) - x - 4;
+      const label = labels.find((text) => context.measureText(text).width < room_px);
+      if (!label || x < free_px) continue;
+      context.fillText(label, x + 4, RULER_PX / 2 - 1);
+      // A long name takes the room of the first times.
+      if (isName) free_px = x + 4 + context.measureText(label).width;
     }
   }
 

@@ -3,7 +3,6 @@
 import type { App } from "./app.ts";
 import { element } from "./dom.ts";
 import { shotAt } from "./follow.ts";
-import { clock } from "./words.ts";
 
 const PICTURE_PX = 78;
 const STEP_S = 5;
@@ -109,7 +108,7 @@ export class Timeline {
     const seconds = String(Math.round(app.time_s));
     if (this.root.getAttribute("aria-valuenow") === seconds) return;
     this.root.setAttribute("aria-valuenow", seconds);
-    this.root.setAttribute("aria-valuetext", clock(app.time_s));
+    this.root.setAttribute("aria-valuetext", app.when(app.time_s));
   }
 
   private showTip(event: PointerEvent): void {
@@ -118,7 +117,7 @@ export class Timeline {
     this.tip.hidden = event.pointerType !== "mouse";
     this.preview.hidden = picture === null;
     if (picture !== null) this.preview.src = picture;
-    this.previewTime.textContent = clock(time_s);
+    this.previewTime.textContent = this.app.when(time_s);
     const box = this.root.getBoundingClientRect();
     const x = Math.max(0, Math.min(box.width - 168, event.clientX - box.left - 84));
     this.tip.style.transform = `translateX(${x}px)`;

@@ -5,12 +5,16 @@ A container owns flat tuples; divisions are ranges of indices, so nothing points
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
+
+from folioreel.times import format_clock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["dialogue", "visual"]
+_LONGEST_TITLE = 20  # characters of a part's name before a time: "S01E02 The Storm" fits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +58,17 @@ class Chapter:
     paragraphs: range
 
 
+@dataclass(frozen=True, kw_only=True)
+class Volume:
+    """One file of a book that comes in several."""
+
+    title: str
+    sentences: range
+    """Its sentences, whose lines and characters are counted in this file."""
+    path: Path | None = None
+    sha256: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Book:
     """A book as sentences in paragraphs in chapters."""
@@ -65,6 +81,13 @@ class Book:
     sha256: str | None = None
     notes: tuple[str, ...] = ()
     """What the reader chose or noticed, in words for the user."""
+    volumes: tuple[Volume, ...] = ()
+    """The files of a book in several volumes, which has no `path`; empty if it is one file."""
+
+    def volume_of(self, sentence: int) -> int | None:
+        """The volume of a sentence, if the book has several."""
+        holds = (k for k, volume in enumerate(self.volumes) if sentence in volume.sentences)
+        return next(holds, None)
 
     @cached_property
     def paragraph_of(self) -> tuple[int, ...]:
@@ -131,6 +154,19 @@ class Moment:
         return "visual" if self.subtitle is None else "dialogue"
 
 
+@dataclass(frozen=True, kw_only=True)
+class FilmPart:
+    """One file of a film, and where it lies on the film's timeline."""
+
+    title: str
+    start_s: float
+    duration_s: float
+    video: Path | None = None
+    path: Path | None = None
+    """The file: the video, or the subtitle file alone."""
+    sha256: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Film:
     """A film: its shots, its spoken sentences, or both."""
@@ -147,6 +183,48 @@ class Film:
     """What the reader chose or noticed, in words for the user."""
     features: ShotFeatures | None = field(default=None, compare=False)
     """What the shots look like; None unless the film was watched."""
+    parts: tuple[FilmPart, ...] = ()
+    """The files of a film in several parts, one after the other on one timeline. Such a film has
+    neither `path` nor `video`; a film of one file has no parts."""
+
+    @cached_property
+    def files(self) -> tuple[FilmPart, ...]:
+        """The parts; a film of one file is a single part from beginning to end."""
+        whole = FilmPart(
+            title=self.title,
+            start_s=0.0,
+            duration_s=self.duration_s,
+            video=self.video,
+            path=self.path,
+            sha256=self.sha256,
+        )
+        return self.parts or (whole,)
+
+    @property
+    def has_video(self) -> bool:
+        """Whether there are pictures to decode, not only subtitles."""
+        return any(file.video is not None for file in self.files)
+
+    def locate(self, time_s: float) -> tuple[int, float]:
+        """The file that plays at a time of the timeline, counted from 0, and the time in it."""
+        file = max(0, bisect_right([file.start_s for file in self.files], time_s) - 1)
+        # To the microsecond: 112.1 - 100.1 must be 12, not a little less.
+        return file, round(time_s - self.files[file].start_s, 6) if self.parts else time_s
+
+    def clock(self, time_s: float) -> str:
+        """A time as h:mm:ss; in a film of several parts, the part's name and the time in it."""
+        file, local_s = self.locate(time_s)
+        if not self.parts:
+            return format_clock(local_s)
+        title = shorten(self.parts[file].title, _LONGEST_TITLE, placeholder=" …")
+        return f"{title} {format_clock(local_s)}"
+
+    def part_fields(self, time_s: float) -> dict[str, Any]:
+        """The part that plays at a time and the time in it, for JSON; empty if there are none."""
+        if not self.parts:
+            return {}
+        part, local_s = self.locate(time_s)
+        return {"part": part, "part_title": self.parts[part].title, "part_start_s": local_s}
 
     @cached_property
     def moments(self) -> tuple[Moment, ...]:
@@ -241,8 +319,8 @@ class Alignment:
         cls,
         folder: Path | str,
         *,
-        book: Path | str | None = None,
-        film: Path | str | None = None,
+        book: Path | str | Sequence[Path | str] | None = None,
+        film: Path | str | Sequence[Path | str] | None = None,
     ) -> Alignment:
         """Read back what `save` or `folioreel align --out` wrote; no video is decoded.
 
@@ -250,8 +328,10 @@ class Alignment:
 
         Args:
             folder: The folder of results, or its `alignment.json`.
-            book: Where the book's file is now, if it was moved.
-            film: Where the film's file is now, if it was moved.
+            book: Where the book's file is now, if it was moved; the folder it is in; or the files
+                of all volumes in order.
+            film: Where the film's file is now, if it was moved; the folder it is in; or the files
+                of all parts in order.
 
         Raises:
             InputError: A file is missing, damaged, or has changed since the alignment was made.
@@ -274,7 +354,10 @@ class Alignment:
         return files
 
     def links_at(self, time_s: float) -> tuple[Link, ...]:
-        """The links of the moments on screen at a time, in seconds from the start of the film."""
+        """The links of the moments on screen at a time, in seconds from the start of the film.
+
+        For a time in a part of the film, add the part's `start_s`.
+        """
         return tuple(
             link
             for link, moment in zip(self.links, self.film.moments, strict=True)

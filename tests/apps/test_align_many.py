@@ -116,7 +116,7 @@ def test_tabs_and_optional_columns(tmp_path: Path) -> None:
     path.write_bytes("\ufefffilm\tbook\tsubtitles\nb, c.mkv\ta.txt\tfr\n".encode())
     (task,) = read_table(path, ManyConfig(shots=False))
     assert (task.name, task.subtitles, task.config.shots) == ("b, c", "fr", False)
-    assert (task.book, task.film) == (tmp_path / "a.txt", tmp_path / "b, c.mkv")
+    assert (task.book, task.film) == ((tmp_path / "a.txt",), (tmp_path / "b, c.mkv",))
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="is not UTF-8 text"):
         read_table(path, HERE)
@@ -141,3 +141,30 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["align-many", str(tmp_path / "no.csv"), "--out", "x"])
     assert result.exit_code == 1
     assert "no.csv" in result.stderr
+
+
+def test_parts_and_volumes_share_a_cell(table: Path, tmp_path: Path) -> None:
+    """A row of several files is aligned like a list of them, and kept by the next run."""
+    folder = tmp_path / "ferry"
+    lines = (folder / "book.txt").read_text().split("\n\n")
+    for number, some in enumerate((lines[:30], lines[30:]), 1):
+        (folder / f"Vol {number}.txt").write_text("\n\n".join(some))
+    for number in (1, 2):
+        (folder / f"Ferry CD{number}.srt").write_text((folder / "film.srt").read_text())
+    table.write_text(
+        "book,film\nferry/Vol 1.txt | ferry/Vol 2.txt,ferry/Ferry CD1.srt|ferry/Ferry CD2.srt\n"
+    )
+    (result,) = align_many(table, tmp_path / "out", HERE)
+    assert (result.name, result.status, result.moments) == ("Ferry", "aligned", 24)
+    alignment = align(
+        [folder / "Vol 1.txt", folder / "Vol 2.txt"],
+        [folder / "Ferry CD1.srt", folder / "Ferry CD2.srt"],
+    )
+    for path in write_results(alignment, tmp_path / "alone"):
+        there = tmp_path / "out" / "Ferry" / path.relative_to(tmp_path / "alone")
+        assert there.read_bytes() == path.read_bytes()
+    assert align_many(table, tmp_path / "out", HERE)[0].status == "kept"
+    with (folder / "Ferry CD2.srt").open("a") as file:
+        file.write("\n")
+    again = align_many(table, tmp_path / "out", HERE)[0]
+    assert again.status == "failed"  # another film: not overwritten without force

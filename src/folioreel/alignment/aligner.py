@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,8 @@ from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError, ConfigError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film, watch_film
+from folioreel.ingest.parts import Wanted
+from folioreel.ingest.several import Given
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.models.chain import judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
@@ -38,12 +40,12 @@ _log = logging.getLogger(__name__)
 
 
 def align(
-    book: Book | Path | str,
-    film: Film | Path | str,
+    book: Book | Given,
+    film: Film | Given,
     *,
     preset: AlignConfig | str | Path = "default",
     encoder: TextEncoder | str | Path | None = None,
-    subtitles: Path | int | str | None = None,
+    subtitles: Wanted | Sequence[Wanted] = None,
     shots: bool = True,
     pictures: bool = True,
     detector: DetectorName = "adaptive",
@@ -55,15 +57,18 @@ def align(
     alignment.
 
     Args:
-        book: A book file of any format that `load_book` reads, or what it returned.
-        film: A video, or a subtitle file alone, or what `load_film` returned. A loaded film that
-            has shots but was not watched is watched here.
+        book: A book file of any format that `load_book` reads, or what it returned; for a book in
+            several volumes, a list of files or a folder.
+        film: A video, or a subtitle file alone, or what `load_film` returned; for a film in several
+            parts, a list of files or a folder. A loaded film that has shots but was not watched is
+            watched here.
         preset: `default`, `fast`, `paper`, a folder that training wrote, or the settings
             themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, or `none`; by default the best text
-            track of the video, else a subtitle file beside it.
+            track of the video, else a subtitle file beside it. For a film in several parts, one of
+            these for all, or a list with one for each.
         shots: Whether to look for shots; without them a video is its dialogue alone.
         pictures: Whether to look at what the shots show, if the preset makes use of it.
         detector: The shot detector.
@@ -92,7 +97,7 @@ def align(
     alignment = aligner.align(film, book, progress)
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
-        "subtitles": None if subtitles is None else str(subtitles),
+        "subtitles": _option_of(subtitles),
         "shots": shots,
         "pictures": pictures,
         "detector": detector,
@@ -159,9 +164,9 @@ class Aligner:
 
     def load_film(
         self,
-        film: Film | Path | str,
+        film: Film | Given,
         *,
-        subtitles: Path | int | str | None = None,
+        subtitles: Wanted | Sequence[Wanted] = None,
         shots: bool = True,
         pictures: bool = True,
         detector: DetectorName = "adaptive",
@@ -268,6 +273,13 @@ class Aligner:
             "pictures": pictures,
             "energy": round(energy, 6),
         }
+
+
+def _option_of(subtitles: Wanted | Sequence[Wanted]) -> str | list[str | None] | None:
+    """Chosen subtitles as JSON has them."""
+    if subtitles is None or isinstance(subtitles, Path | str | int):
+        return None if subtitles is None else str(subtitles)
+    return [None if wanted is None else str(wanted) for wanted in subtitles]
 
 
 def _log_notes(source: Book | Film) -> None:

@@ -19,12 +19,17 @@ from folioreel.engines.batch import EngineName, Outcome, run_many
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import make_folder, write_whole
+from folioreel.ingest.book import list_volumes
+from folioreel.ingest.film import list_parts
+from folioreel.ingest.several import share_title
 from folioreel.ingest.source import read_bytes
 from folioreel.progress import ProgressCallback, ignore_progress, track
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
 _COLUMNS = (*_REQUIRED, "name", "subtitles")
+# Between several files in a cell: no table is separated by it, and Windows forbids it in names.
+_SEPARATOR = "|"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +37,9 @@ class PairTask:
     """One row: a film, its book, and the options of `align`."""
 
     name: str  # the name of the folder for its results
-    book: Path
-    film: Path
-    subtitles: str | None
+    book: tuple[Path, ...]  # its volumes, and the parts of the film; each may be a folder
+    film: tuple[Path, ...]
+    subtitles: str | list[str] | None
     config: ManyConfig
 
 
@@ -72,7 +77,8 @@ def align_many(
 
     Args:
         table: A CSV or TSV file with the columns `book` and `film`, and optionally `name` and
-            `subtitles`; paths are relative to the table.
+            `subtitles`; paths are relative to the table. Volumes, parts and their subtitles are
+            separated by `|`.
         out: The folder for the results; each row gets a subfolder, called by its `name` or else
             after its film.
         config: The options; by default the preset `default`, on this machine.
@@ -102,7 +108,7 @@ def align_many(
 
 
 def align_pair(task: PairTask) -> dict[str, bytes]:
-    """The results of one pair by file name; runs on any engine."""
+    """The results of one pair by path in its folder; runs on any engine."""
     alignment = align(
         task.book,
         task.film,
@@ -113,7 +119,8 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
         pictures=task.config.pictures,
     )
     with TemporaryDirectory() as folder:
-        return {path.name: path.read_bytes() for path in write_results(alignment, Path(folder))}
+        files = write_results(alignment, Path(folder))
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
@@ -146,21 +153,36 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
 
 
 def _read_row(row: dict[str, str | None], table: Path, line: int, config: ManyConfig) -> PairTask:
-    cells = {name: (row.get(name) or "").strip() for name in _COLUMNS}
+    cells = {name: (row.get(name) or "").strip(f" \t{_SEPARATOR}") for name in _COLUMNS}
     for name in _REQUIRED:
         if not cells[name]:
             raise InputError(f"has no {name} in this row", table, line)
-    film = table.parent / cells["film"]
-    name = cells["name"] or film.stem
+    book, film = (_read_paths(cells[name], table.parent) for name in _REQUIRED)
+    subtitles = [one.strip() for one in cells["subtitles"].split(_SEPARATOR)]
+    name = cells["name"] or _name_folder(film)
     if Path(name).name != name or name.startswith("."):
         raise InputError(f"{name!r} cannot be the name of a folder", table, line)
     return PairTask(
         name=name,
-        book=table.parent / cells["book"],
+        book=book,
         film=film,
-        subtitles=cells["subtitles"] or None,
+        subtitles=subtitles if len(subtitles) > 1 else subtitles[0] or None,
         config=config,
     )
+
+
+def _read_paths(cell: str, folder: Path) -> tuple[Path, ...]:
+    """The files in a cell; a file whose own name has the separator is taken as it is."""
+    if (folder / cell).exists():
+        return (folder / cell,)
+    return tuple(folder / one.strip() for one in cell.split(_SEPARATOR) if one.strip())
+
+
+def _name_folder(film: tuple[Path, ...]) -> str:
+    """The folder for results: named after the film's file or folder, or what its parts share."""
+    if len(film) == 1:
+        return film[0].name if film[0].is_dir() else film[0].stem
+    return share_title([path.stem for path in film], film)[0]
 
 
 def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairOutcome:
@@ -170,8 +192,8 @@ def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairOut
         files = outcome.get()
     except FolioReelError as error:
         return PairOutcome(name=name, status="failed", reason=str(error))
-    make_folder(folder)
     for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
+        make_folder((folder / file).parent)
         write_whole(folder / file, data)
     return _describe(folder, name, "aligned")
 
@@ -186,12 +208,14 @@ def _is_done(folder: Path, task: PairTask) -> bool:
         if task.config.force:
             return False  # damaged, and about to be replaced
         raise
-    for key, path in (("book", task.book), ("film", task.film)):
-        there = path.stat().st_size if path.is_file() else None
-        if (data[key].get("path"), data[key].get("bytes")) != (str(path), there):
+    files = ((data["book"], list_volumes(task.book)), (data["film"], list_parts(task.film)))
+    for record, paths in files:
+        recorded = record.get("volumes") or record.get("parts") or [record]
+        there = [(str(path), path.stat().st_size if path.is_file() else None) for path in paths]
+        if [(file.get("path"), file.get("bytes")) for file in recorded] != there:
             return False
     model, config = data["model"], task.config
-    given = {"subtitles": task.subtitles}
+    given: dict[str, Any] = {"subtitles": task.subtitles}
     given |= {name: getattr(config, name) for name in ("encoder", "shots", "pictures")}
     options = model.get("options") or {}
     same = {name: options.get(name) for name in given} == given

@@ -21,10 +21,9 @@ from folioreel.apps.describe import MomentDescription, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.page_html import encode_jpeg
 from folioreel.files import check_output_file, make_folder, write_text
-from folioreel.ingest.picture import Stills, read_picture
+from folioreel.ingest.picture import FilmStills, read_picture
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import squeeze
-from folioreel.times import format_clock
 from folioreel.types import Alignment, Shot
 
 if TYPE_CHECKING:
@@ -45,16 +44,12 @@ class Card:
     """One entry of the sheet."""
 
     description: MomentDescription
+    clock: str  # the time in the film, as 1:02:03, after the name of the part if there are several
     jpeg: bytes | None
     """A frame of its shot; None if the film has no pictures, or this one cannot be decoded."""
     before: str  # the passage up to the linked sentence, the sentence itself, and what follows it
     sentence: str
     after: str
-
-    @property
-    def clock(self) -> str:
-        """The time in the film, as 1:02:03."""
-        return format_clock(self.description.start_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +68,11 @@ def make_sheet(alignment: Alignment, progress: ProgressCallback = ignore_progres
     shots = [moments[description.moment].shot for description in chosen]
     frames = _decode_frames(alignment, [shot for shot in shots if shot is not None], progress)
     cards = tuple(
-        _make_card(description, frames.get(shot) if shot is not None else None)
+        _make_card(
+            description,
+            alignment.film.clock(description.start_s),
+            frames.get(shot) if shot is not None else None,
+        )
         for description, shot in zip(chosen, shots, strict=True)
     )
     in_book = sum(link.in_book for link in alignment.links)
@@ -191,7 +190,7 @@ def _small_jpeg(path: Path) -> bytes:
     return encode_jpeg(np.asarray(image)) or b""
 
 
-def _make_card(description: MomentDescription, jpeg: bytes | None) -> Card:
+def _make_card(description: MomentDescription, clock: str, jpeg: bytes | None) -> Card:
     passage = description.passage
     start = max(passage.text.find(passage.sentence), 0)
     before, after = passage.text[:start], passage.text[start + len(passage.sentence) :]
@@ -203,20 +202,27 @@ def _make_card(description: MomentDescription, jpeg: bytes | None) -> Card:
     if len(after) > room:
         after = after[:room].rpartition(" ")[0] + " …"
     sentence = passage.sentence
-    return Card(description=description, jpeg=jpeg, before=before, sentence=sentence, after=after)
+    return Card(
+        description=description,
+        clock=clock,
+        jpeg=jpeg,
+        before=before,
+        sentence=sentence,
+        after=after,
+    )
 
 
 def _decode_frames(
     alignment: Alignment, numbers: list[int], progress: ProgressCallback
 ) -> dict[int, bytes]:
     """A JPEG of each shot that can be decoded, by its number."""
-    video, shots = alignment.film.video, alignment.film.shots
-    if video is None or not numbers:
+    film = alignment.film
+    if not film.has_video or not numbers:
         return {}
     frames = {}
-    with Stills(video, _WIDTH_PX) as stills:
+    with FilmStills(film, _WIDTH_PX) as stills:
         for number in track(numbers, "decoding frames", progress):
-            picture = stills.picture(shots[number])
+            picture = stills.picture(film.shots[number])
             jpeg = None if picture is None else encode_jpeg(picture)
             if jpeg is not None:
                 frames[number] = jpeg
@@ -225,10 +231,8 @@ def _decode_frames(
 
 def frame_of(alignment: Alignment, description: MomentDescription) -> bytes | None:
     """A JPEG of what is on screen in a moment; None if the film has no pictures."""
-    if alignment.film.video is None:
-        return None
     moment = alignment.film.moments[description.moment]
     shot = Shot(index=0, start_s=moment.start_s, end_s=moment.end_s)
-    with Stills(alignment.film.video, _WIDTH_PX) as stills:
+    with FilmStills(alignment.film, _WIDTH_PX) as stills:
         picture = stills.picture(shot)
     return None if picture is None else encode_jpeg(picture)

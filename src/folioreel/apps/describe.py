@@ -168,6 +168,10 @@ def _sentences_of(book: Book, first: int, last: int, reach: int) -> range:
 
 
 def _at_line(book: Book, line: int) -> range:
+    if book.volumes:
+        raise InputError(
+            "each volume of this book has lines of its own; give chapter:paragraph, or some words"
+        )
     if any(sentence.line is None for sentence in book.sentences):
         raise InputError("this book has no line numbers; give chapter:paragraph, or some words")
     inside = [

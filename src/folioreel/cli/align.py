@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("book", type=options.FILE)
-@click.argument("film", type=options.FILE)
+@click.argument("film", metavar="FILM...", type=options.FILE, nargs=-1, required=True)
+@click.option(
+    "--book",
+    "volumes",
+    type=options.FILE,
+    multiple=True,
+    help="A further volume of the book, after BOOK. Can be repeated.",
+)
 @options.subtitles
 @options.method
 @options.choice(
@@ -27,11 +34,20 @@ if TYPE_CHECKING:
     "Shot detector; transnetv2 needs folioreel[transnetv2].",
 )
 @options.results("Folder for the results: web page, picture, JSON, CSV, VTT and SRT.")
-def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any) -> None:
+def align(
+    book: Path,
+    film: tuple[Path, ...],
+    volumes: tuple[Path, ...],
+    out: Path | None,
+    force: bool,
+    **settings: Any,
+) -> None:
     """Align a film with its book.
 
     BOOK is a novel as plain text, Markdown, HTML, EPUB, FB2 or PDF; FILM is a video or a subtitle
-    file. Without --out, a summary is printed and nothing is written.
+    file. Give the parts of a film one after the other, and further volumes of the book with --book;
+    both may also be folders, whose files are sorted by the numbers in their names. Without --out, a
+    summary is printed and nothing is written.
 
     \b
     Examples:
@@ -39,6 +55,8 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
       folioreel align novel.txt film.srt --json > alignment.json
       folioreel align novel.pdf film.mp4 --subtitles fr --out result
       folioreel align novel.epub film.mkv --encoder minilm --out result
+      folioreel align novel.epub CD1.avi CD2.avi --out result
+      folioreel align volume1.epub --book volume2.epub season1/ --out result
     """
     from folioreel.alignment.aligner import align as align_files
     from folioreel.export.alignment_json import alignment_to_dict
@@ -48,7 +66,7 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
         check_folder(out, force=force)
     output.show_log(logging.INFO)
     with output.show_progress() as progress:
-        alignment = align_files(book, film, progress=progress, **settings)
+        alignment = align_files([book, *volumes], film, progress=progress, **settings)
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)
@@ -62,7 +80,8 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
 def align_many(table: Path, out: Path, **settings: Any) -> None:
     """Align many films with their books.
 
-    TABLE is a CSV file with the columns book and film. A pair that fails does not stop the others,
+    TABLE is a CSV file with the columns book and film. Several files in a cell, for the volumes of
+    a book or the parts of a film, are separated by |. A pair that fails does not stop the others,
     and an interrupted run continues where it stopped.
 
     \b
@@ -116,7 +135,8 @@ def demo(out: Path, force: bool) -> None:
 def inspect(files: tuple[Path, ...], shots: bool) -> None:
     """Count the sentences, words and shots of books and films.
 
-    Prints the rows of the paper's dataset table.
+    Prints the rows of the paper's dataset table. A folder counts as one film in several parts, or
+    as one book in several volumes.
 
     \b
     Examples:

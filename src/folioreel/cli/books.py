@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.cli import options, output
-from folioreel.times import format_clock
 
 if TYPE_CHECKING:
     from folioreel.apps.borrow import Loan
     from folioreel.apps.caption import Story
     from folioreel.apps.retrieve import Retrieval
+    from folioreel.types import Film
 
 _KEPT = "the books read so far"
 _film_and_library = options.join(
-    click.argument("film", type=options.FILE),
+    click.argument("film", metavar="FILM...", type=options.FILE, nargs=-1, required=True),
     options.books("Folder of books; subfolders and archives are searched, too."),
     options.subtitles,
     options.shortlist,
@@ -29,11 +29,12 @@ _film_and_library = options.join(
 @_film_and_library
 @options.parallel
 @options.json
-def retrieve(film: Path, books: Path, subtitles: str | None, **settings: Any) -> None:
+def retrieve(film: tuple[Path, ...], books: Path, subtitles: Any, **settings: Any) -> None:
     """Find the book that a film was made from.
 
-    FILM is a video or a subtitle file. Every book in the folder is compared with it by words and
-    names; the most similar ones are then aligned with the film and ranked by how well they fit.
+    FILM is a video or a subtitle file; a film in several parts is given as for align. Every book in
+    the folder is compared with it by words and names; the most similar ones are then aligned with
+    the film and ranked by how well they fit.
 
     \b
     Examples:
@@ -47,7 +48,7 @@ def retrieve(film: Path, books: Path, subtitles: str | None, **settings: Any) ->
     with output.show_progress(_KEPT) as progress:
         # Books are found by what is said: decoding the video would change nothing.
         read_film = load_film(film, subtitles=subtitles, shots=False)
-        output.show_notes(film, read_film.notes)
+        output.show_notes(read_film.path or Path(read_film.title), read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
     output.show_json([asdict(candidate) for candidate in retrieval.candidates])
     _show_retrieval(retrieval)
@@ -66,10 +67,11 @@ def retrieve(film: Path, books: Path, subtitles: str | None, **settings: Any) ->
 @options.watching
 @options.parallel
 @options.json
-def borrow(film: Path, books: Path, count: int, **settings: Any) -> None:
+def borrow(film: tuple[Path, ...], books: Path, count: int, **settings: Any) -> None:
     """Retell a film with passages from other books.
 
-    FILM is a video or a subtitle file. No passage is used twice.
+    FILM is a video or a subtitle file; a film in several parts is given as for align. No passage is
+    used twice.
 
     \b
     Examples:
@@ -84,12 +86,12 @@ def borrow(film: Path, books: Path, count: int, **settings: Any) -> None:
     config = app.BorrowConfig(**settings)
     with output.show_progress(_KEPT) as progress:
         read_film = aligner.load_film(film, progress=progress, **how)
-        output.show_notes(film, read_film.notes)
+        output.show_notes(read_film.path or Path(read_film.title), read_film.notes)
         borrowing = app.borrow(read_film, books, config, progress, aligner)
     loans = borrowing.best(count)
-    output.show_json([asdict(loan) for loan in loans])
+    output.show_json([asdict(loan) | read_film.part_fields(loan.start_s) for loan in loans])
     for loan in loans:
-        _show_loan(loan)
+        _show_loan(loan, read_film)
     output.show_failures(borrowing.failures)
 
 
@@ -178,9 +180,9 @@ def _show_retrieval(retrieval: Retrieval) -> None:
     output.show_line(f"\n{verdict} ({len(rows)} of {retrieval.books} books were aligned)")
 
 
-def _show_loan(loan: Loan) -> None:
+def _show_loan(loan: Loan, film: Film) -> None:
     place = ", ".join(filter(None, (loan.book, loan.passage.chapter, loan.passage.place)))
-    output.show_line(f"{format_clock(loan.start_s)}  {loan.said or '(no dialogue)'}")
+    output.show_line(f"{film.clock(loan.start_s)}  {loan.said or '(no dialogue)'}")
     output.show_passage(loan.passage.text, "> ")
     output.show_line(f"  {place} (score {loan.score:.1f})\n")
 

@@ -36,6 +36,12 @@ def _parse_time(text: str) -> float:
 @click.command()
 @click.argument("alignment", type=options.FILE)
 @click.option("--at", type=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
+@click.option(
+    "--part",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Times are in this part of the film, counted from 1.",
+)
 @click.option("--shot", type=click.IntRange(1), metavar="N", help="A shot, counted from 1.")
 @click.option(
     "--range", type=_parse_range, metavar="FROM-TO", help="All moments between two times."
@@ -57,8 +63,9 @@ def describe(
     sheet: Path | None,
     out: Path | None,
     force: bool,
-    book: Path | None,
-    film: Path | None,
+    part: int | None,
+    book: tuple[Path, ...],
+    film: tuple[Path, ...],
     **places: Any,
 ) -> None:
     """Show the book passage for a moment, or the moments for a passage.
@@ -68,6 +75,7 @@ def describe(
     \b
     Examples:
       folioreel describe result --at 0:41:07
+      folioreel describe result --part 2 --at 0:12:30
       folioreel describe result --range 41:00-42:30 --out frames
       folioreel describe result --passage "sixty-one kilos heavier"
       folioreel describe result --sheet contact-sheet
@@ -78,7 +86,11 @@ def describe(
     asked = {option: place for option, place in places.items() if place is not None}
     if len(asked) + (sheet is not None) != 1:
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
-    opened = read_alignment(alignment, book, film)
+    if part is not None and not asked.keys() & {"at", "range"}:
+        raise click.UsageError("--part is for the times of --at and --range")
+    opened = read_alignment(alignment, book or None, film or None)
+    if part is not None:
+        asked = {option: _in_part(opened, part, place) for option, place in asked.items()}
     if sheet is not None:
         with output.show_progress() as progress:
             files = write_sheet(opened, sheet, progress, force=force)
@@ -87,11 +99,31 @@ def describe(
         return
     found = _find_moments(opened, *asked.popitem())
     frames = _write_frames(opened, found, out, force=force) if out is not None else {}
-    output.show_json([asdict(d) | {"frame": frames.get(d.moment)} for d in found])
+    output.show_json(
+        [
+            asdict(d) | opened.film.part_fields(d.start_s) | {"frame": frames.get(d.moment)}
+            for d in found
+        ]
+    )
     if not found:
         output.show_line("that passage is not in the film")
     for description in found:
-        _show(description, frames.get(description.moment))
+        _show(opened, description, frames.get(description.moment))
+
+
+def _in_part(
+    alignment: Alignment, part: int, place: float | tuple[float, float]
+) -> float | tuple[float, float]:
+    """A time or a range in a part, as times of the whole film."""
+    from folioreel.errors import InputError
+
+    files = alignment.film.files
+    if part > len(files):
+        raise InputError(f"there is no part {part}; the film has 1 to {len(files)}")
+    start_s = files[part - 1].start_s
+    if isinstance(place, tuple):
+        return start_s + place[0], start_s + place[1]
+    return start_s + place
 
 
 def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[MomentDescription, ...]:
@@ -127,8 +159,10 @@ def _write_frames(
     return frames
 
 
-def _show(description: MomentDescription, frame: str | None) -> None:
-    times = f"{format_clock(description.start_s)}–{format_clock(description.end_s)}"
+def _show(alignment: Alignment, description: MomentDescription, frame: str | None) -> None:
+    film = alignment.film
+    end_s = film.locate(description.start_s)[1] + description.end_s - description.start_s
+    times = f"{film.clock(description.start_s)}–{format_clock(end_s)}"
     output.show_line(f"{times}  {description.said or '(no dialogue)'}")
     if frame is not None:
         output.show_line(f"frame: {frame}")

@@ -78,6 +78,13 @@ def _negate(context: click.Context, option: click.Parameter, given: bool) -> boo
     return not given
 
 
+def _moved_help(what: str, piece: str) -> str:
+    return (
+        f"The {what}, or its folder, if it has moved since it was aligned. "
+        f"Repeat it for each {piece}, in order."
+    )
+
+
 json = click.option(
     "--json",
     "as_json",
@@ -87,10 +94,21 @@ json = click.option(
     help="Print the results as JSON.",
 )
 force = click.option("--force", is_flag=True, help="Overwrite existing results.")
+
+
+def _one_or_several(
+    context: click.Context, option: click.Parameter, given: tuple[str, ...]
+) -> str | list[str] | None:
+    return list(given) if len(given) > 1 else given[0] if given else None
+
+
 subtitles = click.option(
     "--subtitles",
     metavar="FILE|TRACK|LANGUAGE",
-    help="Subtitles to use: a file, or a track of the video by number or language, or none.",
+    multiple=True,
+    callback=_one_or_several,
+    help="Subtitles to use: a file, or a track of the video by number or language, or none. "
+    "Repeat it for the parts of a film, in order.",
 )
 no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
 watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))
@@ -125,8 +143,8 @@ device = choice(
     "--device", ["auto", "cpu", "cuda"], "Where to compute; auto uses a GPU if there is one."
 )
 moved = join(
-    click.option("--book", type=FILE, help="The book, if it has moved since it was aligned."),
-    click.option("--film", type=FILE, help="The film, if it has moved since it was aligned."),
+    click.option("--book", type=FILE, multiple=True, help=_moved_help("book", "volume")),
+    click.option("--film", type=FILE, multiple=True, help=_moved_help("film", "part")),
 )
 
 

@@ -24,7 +24,12 @@ from folioreel.cli import options, output
 )
 @options.moved
 def view(
-    alignment: Path, port: int, no_open: bool, judgements: Path | None, **moved: Path | None
+    alignment: Path,
+    port: int,
+    no_open: bool,
+    judgements: Path | None,
+    book: tuple[Path, ...],
+    film: tuple[Path, ...],
 ) -> None:
     """Watch the film beside the book, and correct links.
 
@@ -37,6 +42,7 @@ def view(
       folioreel view result
       folioreel view result/alignment.json --port 8000 --no-open
       folioreel view result --film /media/disk/film.mkv
+      folioreel view result --film /media/disk/CD1.avi --film /media/disk/CD2.avi
       folioreel view result --judgements judgements.json
     """
     import webbrowser
@@ -48,7 +54,8 @@ def view(
 
     # Judgements are kept beside the file, so its name is needed even if the folder was given.
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
-    session = Session(read_alignment(path, **moved), judgements_folder(path))
+    opened = read_alignment(path, book or None, film or None)
+    session = Session(opened, judgements_folder(path))
     with PageServer(session, port) as server:
         session.prepare(output.show_error)
         if judgements is not None:

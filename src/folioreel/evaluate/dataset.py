@@ -41,7 +41,7 @@ from folioreel.ingest.film import load_film
 from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
-from folioreel.types import Film, Shot, Subtitle
+from folioreel.types import Film, FilmPart, Shot, Subtitle
 
 FILM_JSON = "film.json"
 _FILM_FORMAT = {"format": "folioreel-film", "version": 1}
@@ -124,18 +124,37 @@ def load_pair_film(
 
 def write_film_json(film: Film, path: Path) -> None:
     """Write a film's shots and spoken sentences, and the path of its video."""
-    # Relative, so that a result folder can be moved as long as the video moves with it.
-    video = None if film.video is None else os.path.relpath(film.video.absolute(), path.parent)
+    parts = [
+        {
+            "title": part.title,
+            "start_s": part.start_s,
+            "duration_s": part.duration_s,
+            "video": _relative(part.video, path.parent),
+            "sha256": part.sha256,
+        }
+        for part in film.parts
+    ]
     document = {
         **_FILM_FORMAT,
         "title": film.title,
         "duration_s": film.duration_s,
-        "video": video,
+        "video": _relative(film.video, path.parent),
         "sha256": film.sha256,
         "shots": [[shot.start_s, shot.end_s] for shot in film.shots],
         "subtitles": [[said.start_s, said.end_s, said.text] for said in film.subtitles],
+        **({"parts": parts} if parts else {}),
     }
     write_text(path, json.dumps(document, ensure_ascii=False) + "\n")
+
+
+def _relative(video: Path | None, folder: Path) -> str | None:
+    """A path that still holds when the folder is moved, as long as the video moves with it."""
+    return None if video is None else os.path.relpath(video.absolute(), folder)
+
+
+def _existing(video: str | None, folder: Path) -> Path | None:
+    """The video that `_relative` wrote, if it is still there."""
+    return folder / video if video is not None and (folder / video).is_file() else None
 
 
 def read_film_json(path: Path) -> Film:
@@ -144,7 +163,6 @@ def read_film_json(path: Path) -> Film:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if any(document[key] != value for key, value in _FILM_FORMAT.items()):
             raise ValueError("unknown format or version")
-        video = None if document["video"] is None else path.parent / document["video"]
         return Film(
             title=document["title"],
             duration_s=float(document["duration_s"]),
@@ -156,9 +174,19 @@ def read_film_json(path: Path) -> Film:
                 Subtitle(index=k, start_s=float(start_s), end_s=float(end_s), text=str(text))
                 for k, (start_s, end_s, text) in enumerate(document["subtitles"])
             ),
-            video=video if video is not None and video.is_file() else None,
+            video=_existing(document["video"], path.parent),
             path=path,
             sha256=document["sha256"],
+            parts=tuple(
+                FilmPart(
+                    title=str(part["title"]),
+                    start_s=float(part["start_s"]),
+                    duration_s=float(part["duration_s"]),
+                    video=_existing(part["video"], path.parent),
+                    sha256=part["sha256"],
+                )
+                for part in document.get("parts", ())
+            ),
         )
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise InputError(f"is not a film.json that folioreel wrote ({error})", path) from error

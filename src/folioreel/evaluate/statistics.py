@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import is_film, load_film
+from folioreel.ingest.film import holds_film, is_film, load_film
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
@@ -45,8 +45,11 @@ def describe_film(film: Film) -> dict[str, Any]:
 def inspect_file(
     path: Path, *, shots: bool = True, progress: ProgressCallback = ignore_progress
 ) -> dict[str, Any]:
-    """The row of one file, which may be a book or a film, with its `kind` and `file`."""
-    if is_film(path):
+    """The row of one file, which may be a book or a film, with its `kind` and `file`.
+
+    A folder is a film in several parts or a book in several volumes.
+    """
+    if holds_film(path) if path.is_dir() else is_film(path):
         counts = describe_film(load_film(path, shots=shots, progress=progress))
-        return {"kind": "film", "file": path.name, **counts}
-    return {"kind": "book", "file": path.name, **describe_book(load_book(path))}
+        return {"kind": "film", "file": path.absolute().name, **counts}
+    return {"kind": "book", "file": path.absolute().name, **describe_book(load_book(path))}

@@ -1,28 +1,25 @@
 """`alignment.json`, schema version 1: written for every other program, and read back.
 
 To read an alignment no video is decoded: shots and spoken sentences have their times in the file.
-The book's and the film's files are looked for where they were, then relative to the alignment's
-folder and those above it, so a folder that was moved as a whole still opens.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from folioreel.errors import InputError
-from folioreel.files import file_sha256, write_text
+from folioreel.export.found_files import find_files
+from folioreel.files import write_text
 from folioreel.ingest.book import load_book
-from folioreel.types import Alignment, Book, Film, Link, Shot, Subtitle
+from folioreel.ingest.several import Given
+from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot, Subtitle
 
 FILE_NAME = "alignment.json"
 FORMAT = "folioreel-alignment"
 VERSION = 1
-_HASHED_BYTES = 500_000_000
-"""Larger films are recognised by their size: hashing them would take longer than opening them."""
 
 
 def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
@@ -40,13 +37,14 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "paragraphs": len(book.paragraphs),
             "chapters": len(book.chapters),
             "notes": list(book.notes),
+            **_volumes_to_dict(book),
         },
         "film": {
             "title": film.title,
             "path": str(film.path) if film.path else None,
             "sha256": film.sha256,
             "bytes": _size(film.path),
-            "is_video": film.video is not None,
+            "is_video": film.has_video,
             "duration_s": round(film.duration_s, 3),
             "moments": len(film.moments),
             "shots": len(film.shots),
@@ -55,10 +53,43 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             # To the last digit: with these the moments are the same ones when they are read back.
             "shot_times_s": [[shot.start_s, shot.end_s] for shot in film.shots],
             "subtitle_times_s": [[said.start_s, said.end_s] for said in film.subtitles],
+            **_parts_to_dict(film),
         },
         "model": dict(alignment.signature),
         "links": [_link_to_dict(alignment, link) for link in alignment.links],
     }
+
+
+def _volumes_to_dict(book: Book) -> dict[str, Any]:
+    """`volumes`, only of a book that has several."""
+    volumes = [
+        {
+            "title": volume.title,
+            "path": str(volume.path) if volume.path else None,
+            "sha256": volume.sha256,
+            "bytes": _size(volume.path),
+            "first_sentence": volume.sentences.start,
+            "sentences": len(volume.sentences),
+        }
+        for volume in book.volumes
+    ]
+    return {"volumes": volumes} if volumes else {}
+
+
+def _parts_to_dict(film: Film) -> dict[str, Any]:
+    """`parts`, only of a film that has several."""
+    parts = [
+        {
+            "title": part.title,
+            "path": str(part.path) if part.path else None,
+            "sha256": part.sha256,
+            "bytes": _size(part.path),
+            "start_s": part.start_s,
+            "duration_s": part.duration_s,
+        }
+        for part in film.parts
+    ]
+    return {"parts": parts} if parts else {}
 
 
 def _size(path: Path | None) -> int | None:
@@ -70,10 +101,12 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
     moment = alignment.film.moments[link.moment]
     sentence = book.sentences[link.sentence]
     paragraph = book.paragraph_of[link.sentence]
+    volume = {"volume": book.volume_of(link.sentence)} if book.volumes else {}
     return {
         "moment": moment.index,
         "start_s": round(moment.start_s, 3),
         "end_s": round(moment.end_s, 3),
+        **_part_times(alignment.film, moment),
         "kind": moment.kind,
         "text": moment.text,
         "in_book": link.in_book,
@@ -81,11 +114,24 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "sentence": sentence.index,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
+        **volume,
         "line": sentence.line,
         "line_end": sentence.line_end,
         "href": sentence.href,
         "char_start": sentence.char_start,
         "char_end": sentence.char_end,
+    }
+
+
+def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
+    """The part that a moment is in and its times there, only in a film that has several."""
+    if not film.parts:
+        return {}
+    part, start_s = film.locate(moment.start_s)
+    return {
+        "part": part,
+        "part_start_s": round(start_s, 3),
+        "part_end_s": round(start_s + moment.end_s - moment.start_s, 3),
     }
 
 
@@ -133,14 +179,15 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def read_alignment(
-    path: Path | str, book: Path | str | None = None, film: Path | str | None = None
+    path: Path | str, book: Given | None = None, film: Given | None = None
 ) -> Alignment:
     """An alignment as it was when it was written.
 
     Args:
         path: `alignment.json`, or the folder it is in.
-        book: Where the book's file is now, if it was moved.
-        film: Where the film's file is now, if it was moved.
+        book: Where the book's file is now, if it was moved; the folder it is in; or the files of
+            all volumes in order.
+        film: The same for the film and its parts.
 
     Raises:
         InputError: A file is missing, has changed, or is not what it should be.
@@ -148,8 +195,8 @@ def read_alignment(
     path = Path(path)
     path = path / FILE_NAME if path.is_dir() else path
     document = read_document(path)
-    read_book = _read_book(document["book"], _find_file(document, "book", path, book), path)
-    read_film = _read_film(document, _find_file(document, "film", path, film), path)
+    read_book = _read_book(document["book"], find_files(document, "book", path, book), path)
+    read_film = _read_film(document, find_files(document, "film", path, film), path)
     links = tuple(
         Link(
             moment=link["moment"],
@@ -167,54 +214,8 @@ def read_alignment(
     return Alignment(book=read_book, film=read_film, links=links, signature=document["model"])
 
 
-def _find_file(
-    document: dict[str, Any], what: str, alignment: Path, given: Path | str | None
-) -> Path:
-    """The book's or the film's file, checked against what the alignment says of it."""
-    record = document[what]
-    if given is not None:
-        given = Path(given)
-        if not given.is_file():
-            raise InputError("no such file; check the path", given)
-        if not _is_it(given, record):
-            raise InputError(
-                f"is not the {what} of {alignment}; give the file that was aligned", given
-            )
-        return given
-    if record["path"] is None:
-        raise InputError(f"does not say where its {what} is; give it with --{what} FILE", alignment)
-    places = [place for place in _places(Path(record["path"]), alignment) if place.is_file()]
-    found = next((place for place in places if _is_it(place, record)), None)
-    if found is not None:
-        return found
-    if places:
-        raise InputError(
-            f"has changed since {alignment} was made; align again, or give the {what} as it was "
-            f"with --{what} FILE",
-            places[0],
-        )
-    raise InputError(
-        f"the {what} {record['path']} is not there; give it with --{what} FILE", alignment
-    )
-
-
-def _places(recorded: Path, alignment: Path) -> Iterator[Path]:
-    """Where a file may be: as it was given, beside the alignment, or relative to a folder above."""
-    yield recorded
-    for folder in alignment.absolute().parents:
-        yield folder / recorded
-        yield folder / recorded.name
-
-
-def _is_it(path: Path, record: dict[str, Any]) -> bool:
-    recorded, size = record.get("bytes"), path.stat().st_size
-    if recorded is not None and (recorded != size or size > _HASHED_BYTES):
-        return bool(recorded == size)
-    return record["sha256"] is None or file_sha256(path) == record["sha256"]
-
-
-def _read_book(record: dict[str, Any], path: Path, alignment: Path) -> Book:
-    book = load_book(path)
+def _read_book(record: dict[str, Any], files: list[Path], alignment: Path) -> Book:
+    book = load_book(files)
     parts = {
         "sentences": len(book.sentences),
         "paragraphs": len(book.paragraphs),
@@ -230,7 +231,7 @@ def _read_book(record: dict[str, Any], path: Path, alignment: Path) -> Book:
     return book
 
 
-def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
+def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> Film:
     record = document["film"]
     if "shot_times_s" not in record:
         raise InputError("was made by an older folioreel, without shots; align again", alignment)
@@ -241,6 +242,7 @@ def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
     # Moments are in time order, as `Film.moments` has them.
     order = sorted(range(len(times)), key=lambda k: (*times[k], k))
     texts = {k: link["text"] for k, link in zip(order, spoken, strict=True)}
+    path = None if "parts" in record else files[0]
     return Film(
         title=record["title"],
         duration_s=record["duration_s"],
@@ -256,4 +258,15 @@ def _read_film(document: dict[str, Any], path: Path, alignment: Path) -> Film:
         path=path,
         sha256=record["sha256"],
         notes=tuple(record.get("notes", ())),
+        parts=tuple(
+            FilmPart(
+                title=part["title"],
+                start_s=part["start_s"],
+                duration_s=part["duration_s"],
+                video=file if record["is_video"] else None,
+                path=file,
+                sha256=part["sha256"],
+            )
+            for part, file in zip(record.get("parts", ()), files, strict="parts" in record)
+        ),
     )

@@ -23,7 +23,7 @@ from PIL import Image
 
 from folioreel.errors import FolioReelError, InputError
 from folioreel.files import write_text
-from folioreel.ingest.picture import Stills
+from folioreel.ingest.picture import FilmStills
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Book, Film, Link
 
@@ -188,11 +188,21 @@ def _book(book: Book) -> dict[str, Any]:
 
 
 def _film(film: Film) -> dict[str, Any]:
+    parts = [
+        {
+            "title": part.title,
+            "file_name": part.video.name if part.video is not None else None,
+            "start_s": round(part.start_s, 3),
+            "duration_s": round(part.duration_s, 3),
+        }
+        for part in film.parts
+    ]
     return {
         "title": film.title,
         "duration_s": round(film.duration_s, 3),
         "file_name": film.video.name if film.video is not None else None,
         "shots": [[round(shot.start_s, 3), round(shot.end_s, 3)] for shot in film.shots],
+        **({"parts": parts} if parts else {}),
     }
 
 
@@ -208,29 +218,28 @@ def encode_jpeg(picture: NDArray[np.uint8], most_bytes: int | None = None) -> by
 
 def inline_thumbnails(film: Film, progress: ProgressCallback = ignore_progress) -> list[str | None]:
     """One `data:` URL per shot, or None; empty if no shot has a picture."""
-    if film.video is None or not film.shots:
+    if not film.has_video or not film.shots:
         return []
     every = -(-len(film.shots) // _MOST)
     # All pictures get the same share of the budget.
     share = _BUDGET_BYTES * every // len(film.shots)
     found: list[str | None] = [None] * len(film.shots)
-    for shot, picture in _pictures(film, film.video, every, progress):
+    for shot, picture in _pictures(film, every, progress):
         if (jpeg := encode_jpeg(picture, share)) is not None:
             found[shot] = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
     return found if any(found) else []
 
 
 def _pictures(
-    film: Film, video: Path, every: int, progress: ProgressCallback
+    film: Film, every: int, progress: ProgressCallback
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     """Shots, each with a picture; shots that cannot be decoded are skipped."""
-    try:
-        stills = Stills(video, WIDTH_PX)
-    except InputError:
-        return  # the page works without pictures
-    with stills:
+    with FilmStills(film, WIDTH_PX) as stills:
         for shot in film.shots[::every]:
             progress(Progress(stage="taking stills", done=shot.index, total=len(film.shots)))
-            picture = stills.picture(shot)
+            try:
+                picture = stills.picture(shot)
+            except InputError:
+                continue  # the page works without pictures
             if picture is not None:
                 yield shot.index, picture

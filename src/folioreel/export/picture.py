@@ -19,6 +19,10 @@ _COLOURS = {"dialogue": "#1f5fa8", "visual": "#d9480f"}
 _INK = "#343a40"
 _PAPER = "#faf8f3"
 _FILM_Y, _BOOK_Y = 1.0, 0.0
+_PART_COLOUR = "#2b8a3e"
+_PART_GAP = 0.03  # share of the width that the label of a minute needs before the next part
+_MOST_PARTS = 20  # names of parts above the film
+_PART_LETTERS = 155  # letters of a name that fit the whole width
 _MOST_LABELS = 30  # chapter titles below the book; more would overlap at this width
 
 
@@ -93,10 +97,29 @@ def _draw_film(axes: Axes, alignment: Alignment) -> None:
     axes.plot([0, 1], [_FILM_Y, _FILM_Y], color=_INK, linewidth=5, solid_capstyle="butt")
     minutes = film.duration_s / 60
     tick = next(t for t in (1, 2, 5, 10, 15, 20, 30, 60, 120) if minutes / t <= 14 or t == 120)
-    for minute in range(0, int(minutes) + 1, tick):
-        x = minute * 60 / film.duration_s
-        axes.plot([x, x], [_FILM_Y, _FILM_Y + 0.03], color=_INK, linewidth=1)
-        axes.text(x, _FILM_Y + 0.045, f"{minute} min", ha="center", fontsize=8, color=_INK)
+    for file in film.files:
+        end = (file.start_s + file.duration_s) / film.duration_s
+        for minute in range(0, int(file.duration_s / 60) + 1, tick):
+            x = (file.start_s + minute * 60) / film.duration_s
+            # In a film of several parts, a mark is here, or so near that the two would touch.
+            if film.parts and (minute == 0 or end - x < _PART_GAP):
+                continue
+            axes.plot([x, x], [_FILM_Y, _FILM_Y + 0.03], color=_INK, linewidth=1)
+            axes.text(x, _FILM_Y + 0.045, f"{minute} min", ha="center", fontsize=8, color=_INK)
+    _draw_parts(axes, alignment)
+
+
+def _draw_parts(axes: Axes, alignment: Alignment) -> None:
+    """A mark where each part of the film begins, with its name as far as there is room."""
+    film = alignment.film
+    every = -(-len(film.parts) // _MOST_PARTS)
+    for k, part in enumerate(film.parts):
+        x = part.start_s / film.duration_s
+        axes.plot([x, x], [_FILM_Y - 0.025, _FILM_Y + 0.11], color=_PART_COLOUR, linewidth=1.5)
+        if k % every == 0:
+            room = part.duration_s / film.duration_s * every
+            title = _short(part.title, max(3, int(room * _PART_LETTERS)))
+            axes.text(x + 0.004, _FILM_Y + 0.09, title, fontsize=8, color=_PART_COLOUR)
 
 
 def _draw_book(axes: Axes, alignment: Alignment) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from folioreel.export.picture import write_picture
 from folioreel.export.tables import write_csv, write_srt, write_vtt
 from folioreel.files import check_output_folder, make_folder
 from folioreel.progress import ProgressCallback, ignore_progress
-from folioreel.times import format_clock
 from folioreel.types import Alignment, Link
 
 PAGE = "page.html"
@@ -25,6 +25,11 @@ WRITERS = {
     "alignment.json": write_alignment,
 }
 """File name → its writer, in the order of writing."""
+PARTS = "parts"
+"""The folder of the subtitles of each part, if the film has several."""
+_OF_PART = re.compile(r"[0-9]+ .*\.(?:srt|vtt)")
+_LONGEST_NAME = 50
+"""Characters of a title in a file name: file systems allow 255 bytes."""
 _EXAMPLES = 5
 _EXAMPLE_WIDTH = 58
 """Characters of a line; with its time and score it fits a terminal of 80 columns."""
@@ -32,7 +37,7 @@ _EXAMPLE_WIDTH = 58
 
 def check_folder(folder: Path, *, force: bool) -> None:
     """Stop before any work is done if results in a folder would be overwritten."""
-    check_output_folder(folder, WRITERS, force=force)
+    check_output_folder(folder, [*WRITERS, PARTS], force=force)
 
 
 def write_results(
@@ -40,12 +45,32 @@ def write_results(
 ) -> list[Path]:
     """Write every format into a folder; returns the files."""
     make_folder(folder)
+    parts = _write_parts(alignment, folder / PARTS)
     for name, write in WRITERS.items():
         if name == PAGE:  # its thumbnails take a while, so it reports progress
             write_page(alignment, folder / name, progress)
         else:
             write(alignment, folder / name)
-    return [folder / name for name in WRITERS]
+    return [*parts, *(folder / name for name in WRITERS)]
+
+
+def _write_parts(alignment: Alignment, folder: Path) -> list[Path]:
+    """Subtitles for whoever plays the parts of a film: the times are those of each file."""
+    files: list[Path] = []
+    parts = alignment.film.parts
+    if folder.is_dir():  # of an earlier result, which is being overwritten
+        for path in folder.iterdir():
+            if _OF_PART.fullmatch(path.name):
+                path.unlink()
+    for k, part in enumerate(parts):
+        make_folder(folder)
+        # Numbered, so that they are in order in any list; without what names may not have.
+        title = re.sub(r'[\x00-\x1f<>:"/\\|?*]+', " ", part.title)[:_LONGEST_NAME].strip(" .")
+        name = f"{k + 1:0{len(str(len(parts)))}} {title}"
+        for kind, write in ((".srt", write_srt), (".vtt", write_vtt)):
+            files.append(folder / f"{name}{kind}")
+            write(alignment, files[-1], k)
+    return files
 
 
 def summarize(alignment: Alignment) -> str:
@@ -59,13 +84,17 @@ def summarize(alignment: Alignment) -> str:
         f"{len(book.chapters)} chapters",
         f"{in_book} of {len(alignment.links)} moments are in the book",
     ]
+    if film.parts:
+        lines[0] += f" in {len(film.parts)} parts"
+    if book.volumes:
+        lines[1] += f" in {len(book.volumes)} volumes"
     examples = _examples(alignment)
     if examples:
         lines[-1] += "; for example:"
         lines.append("")
     for link in examples:
         moment = film.moments[link.moment]
-        lines.append(f"  {format_clock(moment.start_s)}  {_short(moment.text)}")
+        lines.append(f"  {film.clock(moment.start_s)}  {_short(moment.text)}")
         lines.append(f"   {link.score:7.0%}  {_short(book.sentences[link.sentence].text)}")
     return "\n".join(lines)
 

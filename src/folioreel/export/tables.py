@@ -7,7 +7,7 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,9 +28,14 @@ _LONGEST_PASSAGE = 240  # characters of a passage that fit on screen as a subtit
 def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
     """One row per moment: the fields of `alignment.json`, and the sentence's own words."""
     rows: list[dict[str, Any]] = alignment_to_dict(alignment)["links"]
+    parts, volumes = alignment.film.parts, alignment.book.volumes
     for row in rows:
         row["chapter_title"] = alignment.book.chapters[row["chapter"]].title
         row["passage"] = alignment.book.sentences[row["sentence"]].text
+        if parts:
+            row["part_title"] = parts[row["part"]].title
+        if volumes:
+            row["volume_title"] = volumes[row["volume"]].title
     return rows
 
 
@@ -57,25 +62,46 @@ def to_dataframe(alignment: Alignment) -> pd.DataFrame:
     return pd.DataFrame(table_rows(alignment)).set_index("moment")
 
 
-def write_vtt(alignment: Alignment, path: Path) -> None:
-    """A metadata track: each cue's payload is a moment's link as JSON, with its passage."""
+def write_vtt(alignment: Alignment, path: Path, part: int | None = None) -> None:
+    """A metadata track: each cue's payload is a moment's link as JSON, with its passage.
+
+    Args:
+        alignment: What is written.
+        path: The file.
+        part: Write only a part of the film, with the times of its own file.
+    """
     parts = ["WEBVTT\n\nNOTE folioreel: one cue per moment; each payload is one JSON object\n"]
     for row in table_rows(alignment):
+        if part is not None and row["part"] != part:
+            continue
+        start_s, end_s = row["start_s"], row["end_s"]
+        if part is not None:
+            start_s, end_s = row["part_start_s"], row["part_end_s"]
         # WebVTT forbids "-->" in a payload; JSON can escape it.
         payload = json.dumps(row, ensure_ascii=False).replace("-->", "--\\u003e")
-        end_s = max(row["end_s"], row["start_s"] + 0.001)
-        times = f"{format_timestamp(row['start_s'], '.')} --> {format_timestamp(end_s, '.')}"
+        end_s = max(end_s, start_s + 0.001)
+        times = f"{format_timestamp(start_s, '.')} --> {format_timestamp(end_s, '.')}"
         parts.append(f"{row['moment'] + 1}\n{times}\n{payload}\n")
     write_text(path, "\n".join(parts))
 
 
-def write_srt(alignment: Alignment, path: Path) -> None:
-    """The book's passages as subtitles: consecutive moments of one sentence share a cue."""
+def write_srt(alignment: Alignment, path: Path, part: int | None = None) -> None:
+    """The book's passages as subtitles: consecutive moments of one sentence share a cue.
+
+    `part` as in `write_vtt`.
+    """
+    film = alignment.film
+    zero_s = 0.0 if part is None else film.parts[part].start_s
+    links = [
+        link
+        for link in alignment.links
+        if part is None or film.locate(film.moments[link.moment].start_s)[0] == part
+    ]
     cues = []
-    for sentence, links in _passages(alignment):
-        moments = [alignment.film.moments[link.moment] for link in links]
+    for sentence, run in _passages(links):
+        moments = [film.moments[link.moment] for link in run]
         start_s, end_s = moments[0].start_s, max(moment.end_s for moment in moments)
-        cues.append((start_s, end_s, alignment.book.sentences[sentence].text))
+        cues.append((start_s - zero_s, end_s - zero_s, alignment.book.sentences[sentence].text))
     parts = []
     for number, (start_s, end_s, text) in enumerate(cues, 1):
         if number < len(cues):
@@ -88,11 +114,9 @@ def write_srt(alignment: Alignment, path: Path) -> None:
     write_text(path, "\n".join(parts))
 
 
-def _passages(alignment: Alignment) -> Iterator[tuple[int, list[Link]]]:
+def _passages(links: Sequence[Link]) -> Iterator[tuple[int, list[Link]]]:
     """Runs of links to one sentence; moments that are not in the book are left out."""
-    for (sentence, in_book), run in groupby(
-        alignment.links, key=lambda link: (link.sentence, link.in_book)
-    ):
+    for (sentence, in_book), run in groupby(links, key=lambda link: (link.sentence, link.in_book)):
         if in_book:
             yield sentence, list(run)
 

@@ -1,4 +1,7 @@
-"""Any book file → `Book`: detect the format, read blocks, split them into sentences (section 3)."""
+"""Any book file → `Book`: detect the format, read blocks, split them into sentences (section 3).
+
+A book may be several such files, which are read one by one and joined (volumes.py).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.books.titles import is_numbered, is_part
+from folioreel.ingest.several import Given, check_distinct, list_files
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, open_source
 from folioreel.ingest.subtitles.formats import guess_format
+from folioreel.ingest.volumes import join_volumes
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
@@ -46,13 +51,32 @@ _BLANKS = b"\xef\xbb\xbf \r\n\t"  # may stand before the first character
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
 
 
-def load_book(path: Path | str) -> Book:
+def load_book(path: Given) -> Book:
     """Read a book of any format that we know.
+
+    Args:
+        path: The file. A book in several volumes is a list of files, in order, or a folder of them,
+            which are sorted by the numbers in their names.
 
     Raises:
         InputError: The file is missing, empty, broken, protected, or holds no text.
         UnknownFormatError: The file is of a kind that we do not read.
     """
+    volumes = [_load_file(file) for file in list_volumes(path)]
+    return volumes[0] if len(volumes) == 1 else join_volumes(volumes)
+
+
+def list_volumes(given: Given) -> list[Path]:
+    """The files of a book in order; those of a folder, by their endings, in natural order."""
+
+    def choose(inside: list[Path]) -> list[Path]:
+        books = [path for path in inside if path.suffix.lower() in _SUFFIXES]
+        return check_distinct(books, lambda path: path.stem)
+
+    return list_files(given, "a book", choose)
+
+
+def _load_file(path: Path) -> Book:
     file = open_book(path)
     return assemble_book(_find_reader(detect_format(file))(file), file)
 

@@ -63,7 +63,7 @@ def find_dialogue(
     """
     if isinstance(wanted, str) and wanted.strip().casefold() == "none":
         return Dialogue(notes=("no subtitles, as requested: the film has only silent moments",))
-    if isinstance(wanted, Path) or (isinstance(wanted, str) and _is_file_name(wanted)):
+    if isinstance(wanted, Path) or (isinstance(wanted, str) and is_file_name(wanted)):
         return _noted(f"subtitles: {wanted}", read_subtitles(Path(wanted), video.frame_rate))
     tracks = list_tracks(video)
     if wanted is not None:
@@ -101,7 +101,7 @@ def _noted(note: str, dialogue: Dialogue) -> Dialogue:
     return replace(dialogue, notes=(note, *silent, *dialogue.notes))
 
 
-def _is_file_name(text: str) -> bool:
+def is_file_name(text: str) -> bool:
     """Whether what the user asked for is a path, not a language or a number."""
     path = Path(text)
     return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text

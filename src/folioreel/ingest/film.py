@@ -1,21 +1,34 @@
-"""Any film → `Film`: a video with its subtitles, or a subtitle file alone (paper, section 3)."""
+"""Any film → `Film`: a video with its subtitles, or a subtitle file alone (paper, section 3).
+
+A film may be several such files, which are read one by one and joined (parts.py).
+"""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
 from folioreel.ingest.dialogue_source import check_times, find_dialogue
+from folioreel.ingest.parts import (
+    Wanted,
+    join_features,
+    join_parts,
+    match_subtitles,
+    name_stage,
+    split_parts,
+)
+from folioreel.ingest.several import Given, check_distinct, list_files
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import DetectorName
-from folioreel.ingest.video.shots import VideoScan, recall_features, scan_cached
+from folioreel.ingest.video.shots import VideoScan, recall_features, same_shots, scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
 from folioreel.types import Film
@@ -28,11 +41,14 @@ _RELEASE_WORDS = re.compile(
     re.IGNORECASE,
 )
 
+# Releases often come with a minute of the film as a sample.
+_SAMPLE = re.compile(r"(?<![a-z])sample(?![a-z])", re.IGNORECASE)
+
 
 def load_film(
-    path: Path | str,
+    path: Given,
     *,
-    subtitles: Path | int | str | None = None,
+    subtitles: Wanted | Sequence[Wanted] = None,
     shots: bool = True,
     detector: DetectorName = "adaptive",
     progress: ProgressCallback | None = None,
@@ -41,10 +57,12 @@ def load_film(
     """Read a film. The video is opened once and hashed once, whatever is read from it.
 
     Args:
-        path: A video, or a subtitle file alone.
+        path: A video, or a subtitle file alone. A film in several parts is a list of either, in
+            order, or a folder of them, whose files are sorted by the numbers in their names.
         subtitles: Where the words come from: a subtitle file, the number of a track of the video, a
             language (`en`, `eng`, `English`), or `none`. By default the best text track of the
-            video, or a subtitle file beside it.
+            video, or a subtitle file beside it. For a film in several parts, one of these for all
+            of them, or a list with one for each.
         shots: Whether to find the shots, which means decoding the whole video.
         detector: How to find them: `adaptive`, or `transnetv2` if that package is installed.
         progress: Called as each stage proceeds.
@@ -55,7 +73,76 @@ def load_film(
         InputError: A file is missing, broken or empty, or the subtitles are pictures of text.
         UnknownFormatError: A file is neither a video nor a subtitle file.
     """
-    path = Path(path)
+    files = list_parts(path)
+    films = [
+        _load_file(
+            file,
+            subtitles=wanted,
+            shots=shots,
+            detector=detector,
+            progress=name_stage(progress, part, len(files)),
+            encoder=encoder,
+        )
+        for part, (file, wanted) in enumerate(
+            zip(files, match_subtitles(subtitles, files), strict=True)
+        )
+    ]
+    return films[0] if len(films) == 1 else join_parts(films)
+
+
+def list_parts(given: Given) -> list[Path]:
+    """The files of a film in order; those of a folder in natural order.
+
+    Raises:
+        InputError: A file is missing, a folder holds no film, or videos and subtitle files are
+            given together.
+        UnknownFormatError: One of several files is neither a video nor a subtitle file.
+    """
+    files = list_files(given, "a video or a subtitle file", _choose_parts)
+    if len(files) == 1:
+        return files
+    for path in files:  # all of them before the first is decoded, which may take minutes
+        read_head(path)
+        if not is_film(path):
+            raise UnknownFormatError(
+                "is neither a video nor a subtitle file; give the parts of the film, and further "
+                "volumes of the book with --book",
+                path,
+            )
+    kinds = {_is_subtitle_file(path): path for path in files}
+    if len(kinds) == 2:
+        raise InputError(
+            f"is a subtitle file but {kinds[False].name} is not; give the subtitles of a video "
+            f"with --subtitles {kinds[True].name}, or the parts of a film all as videos or all as "
+            "subtitle files",
+            kinds[True],
+        )
+    return files
+
+
+def holds_film(folder: Path) -> bool:
+    """Whether a folder has a video or subtitle file in it."""
+    return any(is_film(path) for path in folder.iterdir())
+
+
+def _choose_parts(inside: list[Path]) -> list[Path]:
+    """The parts of a film in a folder: its videos, or, if there are none, its subtitle files."""
+    films = [path for path in inside if is_film(path)]
+    videos = [path for path in films if not _is_subtitle_file(path)]
+    whole = [path for path in videos if not _SAMPLE.search(path.stem)]
+    return check_distinct(whole or videos or films, _name_without_language)
+
+
+def _load_file(
+    path: Path,
+    *,
+    subtitles: Wanted,
+    shots: bool,
+    detector: DetectorName,
+    progress: ProgressCallback | None,
+    encoder: FrameEncoder | None,
+) -> Film:
+    """Read a film of one file."""
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
@@ -84,12 +171,24 @@ def watch_film(
     If it finds others, the film stays unwatched, with a warning.
     """
     film = recall_features(film, encoder)
-    if film.features is not None or film.video is None or not film.shots:
+    if film.features is not None or not film.has_video or not film.shots:
         return film
+    if film.parts:
+        watched = [
+            watch_film(
+                part,
+                encoder,
+                detector=detector,
+                progress=name_stage(progress, number, len(film.parts)),
+            )
+            for number, part in enumerate(split_parts(film))
+        ]
+        return replace(film, features=join_features([part.features for part in watched]))
+    assert film.video is not None
     with OpenVideo(film.video) as video:
         # Hashed anew: a film read from a result may know the hash of a file that was replaced.
         scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)
-    if scan.shots != film.shots:
+    if not same_shots(scan.shots, film.shots):
         _log.warning(
             f"{film.video}: the {detector} detector finds other shots than the film has, so its "
             "pictures are not used; load the film again"
@@ -179,9 +278,14 @@ def _is_junk(title: str) -> bool:
 
 def _title_from_name(path: Path) -> str:
     """A title from a file name: `The.Film.1999.1080p.mkv` and `The Film.en.srt` are The Film."""
-    name = path.stem
-    if path.suffix.lower() in SUBTITLE_SUFFIXES:
-        name = re.sub(r"\.(?:[a-z]{2,3}(?:-[A-Za-z]{2,4})?|english|sdh|cc|forced)$", "", name)
+    name = _name_without_language(path)
     if " " not in name:
         name = re.sub(r"[._]+", " ", name)
     return _RELEASE_WORDS.sub("", name).strip(" -_.") or path.stem
+
+
+def _name_without_language(path: Path) -> str:
+    """A file name without its ending and, if it is of subtitles, without their language."""
+    if path.suffix.lower() not in SUBTITLE_SUFFIXES:
+        return path.stem
+    return re.sub(r"\.(?:[a-z]{2,3}(?:-[A-Za-z]{2,4})?|english|sdh|cc|forced)$", "", path.stem)

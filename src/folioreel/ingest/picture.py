@@ -1,10 +1,11 @@
-"""Pictures as RGB arrays: image files, and one still of each shot of a video."""
+"""Pictures as RGB arrays: image files, and one still of each shot of a film."""
 
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import av
 import numpy as np
@@ -13,7 +14,7 @@ from PIL import Image, ImageOps
 
 from folioreel.errors import InputError
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.types import Shot
+from folioreel.types import Film, Shot
 
 Pixels = NDArray[np.uint8]  # (height, width, 3), RGB
 
@@ -86,6 +87,37 @@ class Stills(OpenVideo):
             if frame.time is None or frame.time >= start_s or count == _MOST_FRAMES:
                 break
         return frame
+
+
+class FilmStills:
+    """`Stills` of a film, whichever of its files a shot is in; each is opened when needed.
+
+    Raises:
+        InputError: A file is missing or cannot be opened, when its first picture is asked for.
+    """
+
+    def __init__(self, film: Film, width_px: int) -> None:
+        self._film = film
+        self._width_px = width_px
+        self._opened: dict[int, Stills] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stills in self._opened.values():
+            stills.close()
+
+    def picture(self, shot: Shot) -> Pixels | None:
+        """A picture of a shot; None where no frame can be decoded, or there is no video."""
+        file, start_s = self._film.locate(shot.start_s)
+        video = self._film.files[file].video
+        if video is None:
+            return None
+        if file not in self._opened:
+            self._opened[file] = Stills(video, self._width_px)
+        end_s = shot.end_s - (shot.start_s - start_s)
+        return self._opened[file].picture(replace(shot, start_s=start_s, end_s=end_s))
 
 
 def _to_rgb(frame: Any, width_px: int, pixel_shape: float) -> Pixels:

@@ -1,6 +1,6 @@
 """The local server of the page: for one reader on this machine, and for no file but the film.
 
-The standard library's server is enough: it serves one page, one video and two kinds of POST
+The standard library's server is enough: it serves one page, one film and two kinds of POST
 requests on the loopback interface, with a thread per connection. A request must carry the token in
 its path, name this server as its Host (against DNS rebinding), and, if it is a POST, come from the
 page itself.
@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.page_html import WIDTH_PX, encode_jpeg, render_page
-from folioreel.ingest.picture import Stills
+from folioreel.ingest.picture import FilmStills
 from folioreel.viewer.session import Session, StaleError
 
 HOST = "127.0.0.1"
@@ -36,6 +36,8 @@ _ERROR_PAGE = """<!doctype html>
 """
 # No film has more shots than eight digits can count: longer numbers are not worth parsing.
 _THUMBNAIL = re.compile(r"/thumbnails/([0-9]{1,8})\.jpg")
+# The film, or one of its parts by number.
+_VIDEO = re.compile(r"/video(?:/([0-9]{1,4}))?")
 _CHUNK = 1 << 18  # bytes of video per write
 _RANGE = re.compile(r"bytes=[ \t]*(\d*)-(\d*)[ \t]*", re.IGNORECASE)
 _VIDEO_TYPES = {
@@ -112,20 +114,18 @@ class _Pictures:
     def __init__(self, session: Session) -> None:
         self._film = session.alignment.film
         self._lock = threading.Lock()
-        self._stills: Stills | None = None
+        self._stills = FilmStills(self._film, WIDTH_PX)
         self.jpeg = lru_cache(maxsize=4096)(self._make)
 
     def addresses(self) -> list[str | None]:
         """One address per shot of a video."""
-        shots = () if self._film.video is None else self._film.shots
+        shots = self._film.shots if self._film.has_video else ()
         return [f"thumbnails/{shot.index}.jpg" for shot in shots]
 
     def _make(self, shot: int) -> bytes | None:
-        if self._film.video is None or shot >= len(self._film.shots):
+        if shot >= len(self._film.shots):
             return None
         with self._lock:
-            if self._stills is None:
-                self._stills = Stills(self._film.video, WIDTH_PX)
             picture = self._stills.picture(self._film.shots[shot])
         return None if picture is None else encode_jpeg(picture)
 
@@ -157,8 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.FOUND, b"", {"Location": f"/{self.server.token}/"})
             elif where == "/":
                 self._send_page()
-            elif where == "/video":
-                self._send_video()
+            elif found := _VIDEO.fullmatch(where):
+                self._send_video(int(found.group(1) or 0))
             elif found := _THUMBNAIL.fullmatch(where):
                 self._send_thumbnail(int(found.group(1)))
             else:
@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_page(self) -> None:
         """Send the page, or one line about what went wrong."""
         session = self.server.session
-        video = None if session.alignment.film.video is None else "video"
+        video = "video" if session.alignment.film.has_video else None
         addresses = {"video": video, "judge": "judge", "undo": "undo"}
         try:
             text, policy = render_page(session.payload(self.server.pictures.addresses(), addresses))
@@ -257,8 +257,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=86400"}
         self._send(HTTPStatus.OK, jpeg, headers)
 
-    def _send_video(self) -> None:
-        video = self.server.session.alignment.film.video
+    def _send_video(self, part: int) -> None:
+        files = self.server.session.alignment.film.files
+        video = files[part].video if part < len(files) else None
         try:
             if video is None:
                 raise FileNotFoundError

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from folioreel.cache import cached_array, find_array
 from folioreel.errors import InputError
+from folioreel.ingest.parts import join_features, split_parts
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import SHORTEST_SHOT_S, DetectorName, make_detector
 from folioreel.ingest.video.watch import FRAMES_A_SHOT, FrameEncoder, ShotWatcher
@@ -103,11 +104,22 @@ def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
     """The film with the features of its shots if they are in the cache, else as it is."""
     if film.features is not None or film.sha256 is None or encoder is None:
         return film
+    if film.parts:
+        recalled = [recall_features(part, encoder) for part in split_parts(film)]
+        return replace(film, features=join_features([part.features for part in recalled]))
     for detector in get_args(DetectorName):
         found = find_array(_cache_key(film.sha256, detector, encoder))
-        if found is not None and (scan := _unpack(found, encoder)).shots == film.shots:
+        if found is not None and same_shots((scan := _unpack(found, encoder)).shots, film.shots):
             return replace(film, features=scan.features)
     return film
+
+
+def same_shots(found: Sequence[Shot], known: Sequence[Shot]) -> bool:
+    """Whether shots are the same ones; in a part of a film, times may be off by a rounding."""
+    return len(found) == len(known) and all(
+        abs(a.start_s - b.start_s) < 1e-6 and abs(a.end_s - b.end_s) < 1e-6
+        for a, b in zip(found, known, strict=True)
+    )
 
 
 @dataclass

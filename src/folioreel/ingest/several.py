@@ -1,0 +1,152 @@
+"""Books and films that come as several files: their order, hash and names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from folioreel.errors import InputError
+
+Given = Path | str | Sequence[Path | str]
+"""One file, a folder of files, or several of either in order."""
+
+# Words before a number (`CD 1`, `Vol. 2`); a title that files share does not end with them.
+_COUNTED = frozenset(
+    "act band bd book cd chapter disc disk dvd ep episode part pt reel season series tome vol "
+    "volume".split()
+)
+# How files are counted without digits; `Part One`, `Volume II`.
+_NUMBERS = frozenset(
+    "i ii iii iv v vi vii viii ix x xi xii one two three four five six seven eight nine ten "
+    "first second third fourth fifth last".split()
+)
+_AROUND = " \t-–—_.,:;([#"  # between a shared title and the name of a part
+_WORD = re.compile(r"[^\s_–—-]+")
+
+
+def natural_key(path: Path) -> tuple[list[str | int], str]:
+    """Sorts files as a person would: by the numbers in their names, whatever the capitals.
+
+    The ending of a name comes last, so that `film.mkv` stands before `film 2.mkv`.
+    """
+    name = unicodedata.normalize("NFC", path.stem).casefold()
+    # Texts and numbers alternate, so that no text is ever compared with a number.
+    pieces = re.split(r"([0-9]+)", name)
+    return [int(piece) if k % 2 else piece for k, piece in enumerate(pieces)], path.name
+
+
+def list_files(given: Given, what: str, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
+    """The files that were given, each folder replaced by its own in natural order.
+
+    Args:
+        given: Files and folders.
+        what: What the files are, in words for an error message.
+        choose: Picks those that belong together out of the files of a folder.
+
+    Raises:
+        InputError: Nothing was given, a file twice, or a folder cannot be read or holds nothing.
+    """
+    if isinstance(given, Path | str):
+        given = [given]
+    files: list[Path] = []
+    for path in map(Path, given):
+        files += _list_folder(path, what, choose) if path.is_dir() else [path]
+    if not files:
+        raise InputError("no file was given")
+    for k, path in enumerate(files):
+        if path in files[:k]:
+            raise InputError("is given twice; give each file once, in order", path)
+    return files
+
+
+def _list_folder(folder: Path, what: str, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
+    try:
+        inside = [path for path in folder.iterdir() if path.is_file()]
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", folder) from error
+    visible = [path for path in inside if not path.name.startswith(".")]
+    files = choose(sorted(visible, key=natural_key))
+    if not files:
+        raise InputError(f"is a folder without {what} in it; give the files themselves", folder)
+    return files
+
+
+def check_distinct(files: Sequence[Path], name_of: Callable[[Path], str]) -> list[Path]:
+    """The files of a folder; raises `InputError` if two seem to be the same in other forms."""
+    names: dict[str, Path] = {}
+    for path in files:
+        other = names.setdefault(name_of(path).casefold(), path)
+        if other != path:
+            message = f"holds both {other.name} and {path.name}; give the files that you mean"
+            raise InputError(message, path.parent)
+    return list(files)
+
+
+def join_hashes(hashes: Iterable[str | None]) -> str | None:
+    """One hash for several files in their order; None if one of them has none."""
+    known = list(hashes)
+    if None in known:
+        return None
+    return hashlib.sha256("\n".join(map(str, known)).encode("ascii")).hexdigest()
+
+
+def share_title(titles: Sequence[str], files: Sequence[Path]) -> tuple[str, list[str]]:
+    """What files have in common, and a name for each that no other has.
+
+    >>> share_title(["Alice CD1", "Alice CD2"], [Path("a1.avi"), Path("a2.avi")])
+    ('Alice', ['CD1', 'CD2'])
+    """
+    stems = [re.sub(r"[._]+", " ", path.stem) for path in files]
+    for names in (titles, stems):
+        shared, rests = _split_titles(names)
+        if shared:
+            return shared, rests
+    parents = [path.absolute().parent.name for path in files]
+    inside = [f"{parent}/{stem}" for parent, stem in zip(parents, stems, strict=True)]
+    numbers = [str(number) for number in range(1, len(files) + 1)]
+    names = next(names for names in (titles, stems, inside, numbers) if _differ(names))
+    if len(set(titles)) == 1:
+        return titles[0], list(names)
+    if len(set(parents)) == 1 and all(map(_counts, names)):  # `Alice/CD1.avi`, `Alice/CD2.avi`
+        return parents[0] or names[0], list(names)
+    others = len(titles) - 1
+    return f"{titles[0]} and {others} other{'s' * (others != 1)}", list(names)
+
+
+def _split_titles(titles: Sequence[str]) -> tuple[str, list[str]]:
+    """The words that titles begin with and what follows; empty unless that counts the files."""
+    if not _differ(titles):
+        return "", []
+    words = [list(_WORD.finditer(title)) for title in titles]
+    columns = zip(*([word.group().casefold() for word in row] for row in words), strict=False)
+    alike = list(takewhile(lambda column: len(set(column)) == 1, columns))
+    while alike and _bare(alike[-1][0]) in _COUNTED:
+        alike.pop()
+    if not alike:
+        return "", []
+    ends = [row[len(alike) - 1].end() for row in words]
+    rests = [title[end:].lstrip(_AROUND) for title, end in zip(titles, ends, strict=True)]
+    # `film` and `film 2`: one of them may go without a number.
+    if not _differ(rests) or not all(map(_counts, filter(None, rests))):
+        return "", []
+    shared = titles[0][: ends[0]].strip(_AROUND)
+    return shared, [rest or title for rest, title in zip(rests, titles, strict=True)]
+
+
+def _counts(name: str) -> bool:
+    """Whether a name begins like that of a part: with a number, or a word for a number."""
+    words = [_bare(word.group()) for word in _WORD.finditer(name)]
+    first = next((word for word in words if word not in _COUNTED), "")
+    return bool(re.match(r"[a-z]{0,7}\d", first)) or first in _NUMBERS
+
+
+def _bare(word: str) -> str:
+    return word.casefold().strip(_AROUND + ")]")
+
+
+def _differ(names: Sequence[str]) -> bool:
+    return len({name.casefold() for name in names}) == len(names)
