@@ -13,6 +13,7 @@ from folioreel.apps.align_many import ManyConfig, align_many, align_pair, read_t
 from folioreel.cli import main
 from folioreel.errors import InputError
 from folioreel.export.results import write_results
+from folioreel.progress import Progress
 
 HERE = ManyConfig(workers=1)
 
@@ -48,6 +49,19 @@ def test_each_row_is_aligned_as_align_does(table: Path, tmp_path: Path) -> None:
         len(alignment.links),
         sum(link.in_book for link in alignment.links),
     )
+
+
+def test_the_pairs_that_run_are_named(table: Path, tmp_path: Path) -> None:
+    told: list[Progress] = []
+    align_many(table, tmp_path / "out", HERE, told.append)
+    assert [(each.done, each.name) for each in told] == [
+        (0, "ferry"),
+        (1, "lost"),
+        (2, "garden"),
+        (3, ""),
+    ]
+    many._report(["ferry", "lost", "garden"], 9, ManyConfig(workers=2), told.append)
+    assert (told[-1].done, told[-1].total, told[-1].name) == (6, 9, "ferry, lost")
 
 
 def test_what_is_done_is_kept(table: Path, tmp_path: Path, monkeypatch) -> None:

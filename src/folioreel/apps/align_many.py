@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner, align
-from folioreel.engines.batch import EngineName, Outcome, run_many
+from folioreel.engines.batch import EngineName, Outcome, count_cores, run_many
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import make_folder, write_whole
 from folioreel.ingest.source import read_bytes
-from folioreel.progress import ProgressCallback, ignore_progress, track
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
@@ -96,9 +96,20 @@ def align_many(
         except InputError as error:
             results[task.name] = PairOutcome(name=task.name, status="failed", reason=str(error))
     outcomes = run_many(align_pair, todo, engine=config.engine, workers=config.workers)
-    for outcome in track(outcomes, "aligning pairs", progress, total=len(todo)):
+    left = [task.name for task in todo]
+    _report(left, len(todo), config, progress)
+    for outcome in outcomes:
         results[outcome.item.name] = _keep(out / outcome.item.name, outcome)
+        left.remove(outcome.item.name)
+        _report(left, len(todo), config, progress)
     return tuple(results[task.name] for task in tasks)
+
+
+def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressCallback) -> None:
+    """Name the pairs that are being aligned: engines start them in order, one for each worker."""
+    running = ", ".join(left[: config.workers or count_cores()])
+    done = total - len(left)
+    progress(Progress(stage="aligning pairs", done=done, total=total, name=running))
 
 
 def align_pair(task: PairTask) -> dict[str, bytes]:

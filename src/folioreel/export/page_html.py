@@ -24,7 +24,7 @@ from PIL import Image
 from folioreel.errors import FolioReelError, InputError
 from folioreel.files import write_text
 from folioreel.ingest.picture import Stills
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, name_progress, track
 from folioreel.types import Alignment, Book, Film, Link
 
 PAYLOAD_VERSION = 1  # of the data: the counterpart is frontend/src/payload.ts
@@ -228,9 +228,9 @@ def _pictures(
         stills = Stills(video, WIDTH_PX)
     except InputError:
         return  # the page works without pictures
+    shots = track(film.shots[::every], "taking stills", name_progress(progress, video.name))
     with stills:
-        for shot in film.shots[::every]:
-            progress(Progress(stage="taking stills", done=shot.index, total=len(film.shots)))
+        for shot in shots:
             picture = stills.picture(shot)
             if picture is not None:
                 yield shot.index, picture

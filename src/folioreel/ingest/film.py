@@ -17,7 +17,7 @@ from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, recall_features, scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
-from folioreel.progress import ProgressCallback
+from folioreel.progress import ProgressCallback, name_progress
 from folioreel.types import Film
 
 # Where the title ends in a file name: the year, the resolution, or the source of a release.
@@ -56,6 +56,7 @@ def load_film(
         UnknownFormatError: A file is neither a video nor a subtitle file.
     """
     path = Path(path)
+    progress = name_progress(progress, path.name)
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
@@ -86,6 +87,7 @@ def watch_film(
     film = recall_features(film, encoder)
     if film.features is not None or film.video is None or not film.shots:
         return film
+    progress = name_progress(progress, film.video.name)
     with OpenVideo(film.video) as video:
         # Hashed anew: a film read from a result may know the hash of a file that was replaced.
         scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)
