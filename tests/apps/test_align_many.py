@@ -131,8 +131,11 @@ def test_tabs_and_optional_columns(tmp_path: Path) -> None:
     (task,) = read_table(path, ManyConfig(shots=False))
     assert (task.name, task.subtitles, task.config.shots) == ("b, c", "fr", False)
     assert (task.book, task.film) == (tmp_path / "a.txt", tmp_path / "b, c.mkv")
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is not UTF-8 text"):
+    path.write_bytes("Book;Film\r\nÉmile.txt;a,b.srt\r\n".encode("utf-8-sig"))  # European Excel
+    (task,) = read_table(path, HERE)
+    assert (task.book.name, task.film.name) == ("Émile.txt", "a,b.srt")
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match=r"pairs\.tsv"):
         read_table(path, HERE)
 
 

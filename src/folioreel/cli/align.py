@@ -62,8 +62,8 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
 def align_many(table: Path, out: Path, **settings: Any) -> None:
     """Align many films with their books.
 
-    TABLE is a CSV file with the columns book and film. A pair that fails does not stop the others,
-    and an interrupted run continues where it stopped.
+    TABLE is a CSV or TSV file with the columns book and film. A pair that fails does not stop the
+    others, and an interrupted run continues where it stopped.
 
     \b
     Examples:
