@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import av
 import numpy as np
@@ -63,8 +63,9 @@ class Stills(OpenVideo):
     has none are the frames before it decoded too.
     """
 
-    def __init__(self, video: Path, width_px: int) -> None:
-        super().__init__(video)
+    def __init__(self, video: Path, width_px: int, file: BinaryIO | None = None) -> None:
+        """Open a video; as in `OpenVideo`, the opened file may be given with it."""
+        super().__init__(video, file)
         self._width_px = width_px
         # Frame threads would decode frames ahead that nobody asks for.
         self.stream.thread_type = "SLICE"

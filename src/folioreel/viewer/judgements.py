@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+import reprlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
+
+from filelock import FileLock, Timeout
 
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import FILM_JSON, write_film_json
@@ -25,6 +29,8 @@ from folioreel.types import Alignment, Book, Film
 FORMAT = "folioreel-judgements"
 VERSION = 1
 JOURNAL = "journal.jsonl"
+LOCK = ".lock"  # held while a line is added to the journal
+_LOCK_S = 10.0  # adding a line takes milliseconds; a network drive may take longer
 Lines = tuple[int, int]  # the first and last line of a sentence in `book.txt`, counted from 1
 _GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind")
 
@@ -52,14 +58,14 @@ class ReaderJudgement:
             raise ValueError("a judgement has a moment, a verdict and a sentence")
         moment, verdict, sentence = (values.get(k) for k in ("moment", "verdict", "sentence"))
         if not _is_index(moment, len(alignment.film.moments)):
-            raise ValueError(f"the film has no moment {moment!r}")
+            raise ValueError(f"the film has no moment {reprlib.repr(moment)}")
         assert isinstance(moment, int)
         if verdict == "none":
             return cls(moment=moment, verdict="none", sentence=None)
         if verdict != "match":
-            raise ValueError(f"unknown verdict {verdict!r}: match or none")
+            raise ValueError(f"unknown verdict {reprlib.repr(verdict)}: match or none")
         if not _is_index(sentence, len(alignment.book.sentences)):
-            raise ValueError(f"the book has no sentence {sentence!r}")
+            raise ValueError(f"the book has no sentence {reprlib.repr(sentence)}")
         return cls(moment=moment, verdict="match", sentence=sentence)
 
 
@@ -79,7 +85,9 @@ class Judgements:
         self._size = 0  # of the journal, in bytes
         if (folder / JOURNAL).exists():
             self._read()
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        elif folder.exists() and (
+            not folder.is_dir() or any(path.name != LOCK for path in folder.iterdir())
+        ):
             raise InputError("is not a folder of judgements; move it elsewhere", folder)
 
     @property
@@ -88,7 +96,7 @@ class Judgements:
         return {judgement.moment: judgement for judgement in self._made}
 
     def add(self, judgement: ReaderJudgement) -> bool:
-        """Save a judgement; it is on disk when this returns.
+        """Save a judgement in the journal; it is on disk when this returns.
 
         Returns:
             Whether it is new; a judgement that already holds is not written again.
@@ -97,7 +105,6 @@ class Judgements:
             return False
         self._append({"do": "judge", "judgement": judgement.to_dict()})
         self._made.append(judgement)
-        self._write_pair()
         return True
 
     def undo(self) -> int:
@@ -109,9 +116,7 @@ class Judgements:
         if not self._made:
             raise ValueError("there is nothing to undo")
         self._append({"do": "undo"})
-        moment = self._made.pop().moment
-        self._write_pair()
-        return moment
+        return self._made.pop().moment
 
     def _header(self) -> dict[str, Any]:
         book, film = self._alignment.book, self._alignment.film
@@ -161,19 +166,38 @@ class Judgements:
             lines.insert(0, self._header())
         data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
         make_folder(self.folder)
-        try:
-            with path.open("ab") as file:
-                if os.fstat(file.fileno()).st_size > self._size:
-                    self._drop_torn(path, file.fileno())
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            with suppress(OSError):
-                os.truncate(path, self._size)  # a full disk must not leave half a line
-            raise InputError(f"cannot be written ({error.strerror or error})", path) from error
+        with self._locked():
+            try:
+                with path.open("ab") as file:
+                    if os.fstat(file.fileno()).st_size > self._size:
+                        self._drop_torn(path, file.fileno())
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                with suppress(OSError):
+                    os.truncate(path, self._size)  # a full disk must not leave half a line
+                raise InputError(f"cannot be written ({error.strerror or error})", path) from error
         self._size += len(data)
         self.revision += 1
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other processes from the journal, as two of them could save the same revision."""
+        path = self.folder / LOCK
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=_LOCK_S)
+        except Timeout:
+            message = "another `folioreel view` is saving a judgement; try again"
+            raise InputError(message, path) from None
+        except (OSError, NotImplementedError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot be written ({reason})", path) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _drop_torn(self, path: Path, descriptor: int) -> None:
         """Remove an incomplete last line; a complete one was written by another process."""
@@ -186,8 +210,12 @@ class Judgements:
                 )
         os.ftruncate(descriptor, self._size)
 
-    def _write_pair(self) -> None:
-        """Write the judgements in the dataset format."""
+    def write_pair(self) -> None:
+        """Write the judgements in the dataset format.
+
+        Raises:
+            InputError: A file cannot be written; the journal has all judgements in any case.
+        """
         folder, film = self.folder, self._alignment.film
         text, lines = self._book_lines
         # The first three never change.
