@@ -18,12 +18,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from filelock import FileLock, Timeout
-
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import FILM_JSON, write_film_json
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import detect_format, open_book
+from folioreel.ingest.source import read_bytes
 from folioreel.types import Alignment, Book, Film
 
 FORMAT = "folioreel-judgements"
@@ -131,16 +130,13 @@ class Judgements:
 
     def _read(self) -> None:
         path = self.folder / JOURNAL
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror})", path) from error
+        data = read_bytes(path)
         # A last line without a newline was never acknowledged: the machine stopped in mid-write.
         self._size = data.rfind(b"\n") + 1
         for number, line in enumerate(data[: self._size].splitlines(), 1):
             try:
                 self._take(json.loads(line), number)
-            except (ValueError, LookupError, TypeError) as error:
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
                 raise InputError(f"cannot be read ({error})", path, number) from error
 
     def _take(self, entry: dict[str, Any], number: int) -> None:
@@ -184,6 +180,8 @@ class Judgements:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep other processes from the journal, as two of them could save the same revision."""
+        from filelock import FileLock, Timeout  # imports asyncio, which the page can do without
+
         path = self.folder / LOCK
         lock = FileLock(path)
         try:

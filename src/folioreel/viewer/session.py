@@ -14,6 +14,7 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_html import make_payload, page_link
 from folioreel.ingest.film import watch_film
+from folioreel.ingest.source import read_bytes
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
@@ -95,8 +96,9 @@ class Session:
         self._closing.set()
         if self._scoring is not None:
             self._scoring.join()
-        if self._is_behind:
-            self._write_files()
+        with self._lock:
+            if self._is_behind:
+                self._write_files()
 
     def _go_on(self, progress: Progress) -> None:
         if self._closing.is_set():
@@ -146,7 +148,7 @@ class Session:
             InputError: The file is damaged, or belongs to another book or film.
         """
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = json.loads(read_bytes(path))
             if (values["format"], values["version"]) != (FORMAT, VERSION):
                 raise ValueError("another format or version")
             titles = (self.alignment.book.title, self.alignment.film.title)
@@ -155,7 +157,7 @@ class Session:
             found = [
                 ReaderJudgement.from_dict(entry, self.alignment) for entry in values["judgements"]
             ]
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             message = f"is not a file of judgements saved by the page ({error})"
             raise InputError(message, path) from error
         new = [j for j in found if self.judgements.current.get(j.moment) != j]
@@ -253,7 +255,7 @@ class Session:
                         score=link["score"],
                         in_book=link["in_book"],
                     )
-        except (OSError, ValueError, LookupError, TypeError):
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
             pass  # derived from the journal, and rewritten by the next judgement
         for moment, judgement in self.judgements.current.items():
             self._links[moment] = _judged_link(self._links[moment], judgement)
