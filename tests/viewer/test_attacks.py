@@ -342,6 +342,17 @@ def test_a_disk_that_is_full_after_the_journal(result, caplog):
     assert document["links"][2]["sentence"] == 3
 
 
+def test_newer_files_of_another_program_are_left_alone(result):
+    first = open_session(result)
+    first.judge(0, {"moment": 0, "verdict": "none"})
+    second = open_session(result)
+    second._is_behind = True  # as after a full disk
+    first.judge(1, {"moment": 2, "verdict": "none"})
+    newer = (result / "judged" / "alignment.json").read_bytes()
+    second.close()
+    assert (result / "judged" / "alignment.json").read_bytes() == newer
+
+
 def test_files_that_a_kill_left_behind_are_written_at_the_next_start(result):
     with serving(result) as browser:
         browser.judge(0, 0, None)

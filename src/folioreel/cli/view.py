@@ -63,10 +63,11 @@ def view(
         # On stdout and alone, so that scripts can read it.
         output.show_line(server.address)
         output.show_note("press Ctrl-C to stop")
-        if not no_open:
-            _open_browser(server, stack)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # to tidy up then, too
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # to tidy up then, too
+        stack.callback(signal.signal, signal.SIGTERM, before or signal.SIG_DFL)
         try:
+            if not no_open:
+                _open_browser(server, stack)
             server.serve_forever()
         except KeyboardInterrupt:
             output.show_note("")  # below the ^C that the terminal shows

@@ -32,12 +32,19 @@ class PrivatePage:
             # The folder is for this user alone (0700), and so is the file.
             self._folder = Path(tempfile.mkdtemp(prefix="folioreel-", dir=_runtime_folder()))
             self._path = self._folder / "open.html"
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(_PAGE.format(html.escape(address)))
+            try:
+                self._write(_PAGE.format(html.escape(address)))
+            except OSError:
+                self.remove()
+                raise
         except OSError as error:
             message = f"no browser can be opened safely ({error.strerror or error})"
             raise InputError(f"{message}; open the address above yourself") from error
+
+    def _write(self, text: str) -> None:
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
 
     @property
     def uri(self) -> str:

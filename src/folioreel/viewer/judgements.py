@@ -106,6 +106,13 @@ class Judgements:
         self._made.append(judgement)
         return True
 
+    def is_latest(self) -> bool:
+        """Whether no other process has added to the journal."""
+        try:
+            return (self.folder / JOURNAL).stat().st_size <= self._size
+        except OSError:
+            return False
+
     def undo(self) -> int:
         """Undo the last judgement and return its moment. The journal keeps both entries.
 

@@ -144,9 +144,11 @@ class _Pictures:
             return None
         with self._lock:
             if self._stills is None:
-                opened = self._opened.enter_context(self._file.open())
-                stills = Stills(self._file.path, WIDTH_PX, opened)
-                self._stills = self._opened.enter_context(stills)
+                with ExitStack() as opening:
+                    file = opening.enter_context(self._file.open())
+                    stills = Stills(self._file.path, WIDTH_PX, file)
+                    self._stills = opening.enter_context(stills)
+                    self._opened = opening.pop_all()
             picture = self._stills.picture(self._film.shots[shot])
         return None if picture is None else encode_jpeg(picture)
 

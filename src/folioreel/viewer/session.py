@@ -222,6 +222,8 @@ class Session:
         The judgement is saved even if this fails: the files are written again with the next one,
         at the end, or at the next start.
         """
+        if not self.judgements.is_latest():
+            return  # another `folioreel view` is ahead, and writes them
         signature = self._signature()
         revised = replace(self.alignment, links=tuple(self._links), signature=signature)
         try:
