@@ -51,6 +51,7 @@ class Session:
         # Whether the files that follow from the journal are older than it, after a kill or on a
         # full disk.
         self._is_behind = self._take_up()
+        self._has_warned = False  # whether the user knows that they cannot be written
         self._unsent: list[int] = []  # moments whose links have changed without a judgement
         self._lock = threading.Lock()
         self._reviser: Reviser | None = None
@@ -230,10 +231,11 @@ class Session:
             self.judgements.write_pair()
             write_alignment(revised, self.judgements.folder / REVISED)
         except InputError as error:
-            self._is_behind = True
-            _log.warning("%s; your corrections are safe in journal.jsonl", error)
+            if not self._has_warned:  # once, not with every judgement
+                _log.warning("%s; your corrections are safe in journal.jsonl", error)
+            self._is_behind = self._has_warned = True
         else:
-            self._is_behind = False
+            self._is_behind = self._has_warned = False
 
     def _take_up(self) -> bool:
         """Restore the links of the last session; failing that, at least the judged ones.
