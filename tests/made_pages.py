@@ -110,8 +110,10 @@ def serving(result: Path):
     with PageServer(open_session(result)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
+        browser = Browser(server.address)
+        browser.server = server
         try:
-            yield Browser(server.address)
+            yield browser
         finally:
             server.shutdown()
             thread.join()

@@ -18,7 +18,9 @@ def test_milliseconds_are_rounded_and_carried():
     assert format_timestamp(3599.9996) == "01:00:00.000"
 
 
-@pytest.mark.parametrize(("text", "time_s"), [("95", 95), (" 1:35.5 ", 95.5), ("0:01:35", 95)])
+@pytest.mark.parametrize(
+    ("text", "time_s"), [("95", 95), (" 1:35.5 ", 95.5), ("0:01:35", 95), ("95,5", 95.5)]
+)
 def test_times_that_people_write(text, time_s):
     assert parse_clock(text) == time_s
 

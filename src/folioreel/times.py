@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
+_CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:[.,]\d*)?)")
 
 
 def format_clock(time_s: float) -> str:
@@ -41,6 +41,8 @@ def is_clock(text: str) -> bool:
 def parse_clock(text: str) -> float:
     """Seconds of a time written as seconds, m:ss or h:mm:ss, with or without a fraction.
 
+    The fraction may follow a comma, as in subtitle files and European spreadsheets.
+
     >>> parse_clock("1:02:03.5")
     3723.5
 
@@ -51,4 +53,4 @@ def parse_clock(text: str) -> float:
     if found is None:
         raise ValueError(f"{text!r} is not a time; write 95, 1:35 or 0:01:35")
     hours, minutes, seconds = found.groups(default="0")
-    return 3600 * int(hours) + 60 * int(minutes) + float(seconds)
+    return 3600 * int(hours) + 60 * int(minutes) + float(seconds.replace(",", "."))

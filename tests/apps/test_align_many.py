@@ -13,6 +13,7 @@ from folioreel.apps.align_many import ManyConfig, align_many, align_pair, read_t
 from folioreel.cli import main
 from folioreel.errors import InputError
 from folioreel.export.results import write_results
+from folioreel.progress import Progress
 
 HERE = ManyConfig(workers=1)
 
@@ -48,6 +49,19 @@ def test_each_row_is_aligned_as_align_does(table: Path, tmp_path: Path) -> None:
         len(alignment.links),
         sum(link.in_book for link in alignment.links),
     )
+
+
+def test_the_pairs_that_run_are_named(table: Path, tmp_path: Path) -> None:
+    told: list[Progress] = []
+    align_many(table, tmp_path / "out", HERE, told.append)
+    assert [(each.done, each.name) for each in told] == [
+        (0, "ferry"),
+        (1, "lost"),
+        (2, "garden"),
+        (3, ""),
+    ]
+    many._report(["ferry", "lost", "garden"], 9, ManyConfig(workers=2), told.append)
+    assert (told[-1].done, told[-1].total, told[-1].name) == (6, 9, "ferry, lost")
 
 
 def test_what_is_done_is_kept(table: Path, tmp_path: Path, monkeypatch) -> None:
@@ -117,8 +131,11 @@ def test_tabs_and_optional_columns(tmp_path: Path) -> None:
     (task,) = read_table(path, ManyConfig(shots=False))
     assert (task.name, task.subtitles, task.config.shots) == ("b, c", "fr", False)
     assert (task.book, task.film) == ((tmp_path / "a.txt",), (tmp_path / "b, c.mkv",))
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is not UTF-8 text"):
+    path.write_bytes("Book;Film\r\nÉmile.txt;a,b.srt\r\n".encode("utf-8-sig"))  # European Excel
+    (task,) = read_table(path, HERE)
+    assert (task.book[0].name, task.film[0].name) == ("Émile.txt", "a,b.srt")
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match=r"pairs\.tsv"):
         read_table(path, HERE)
 
 

@@ -1,38 +1,8 @@
-"""What commands print: tables, passages, and progress on terminals only."""
-
-import io
+"""What commands print: tables and passages, and Ctrl-C."""
 
 import pytest
 
 from folioreel.cli import output
-from folioreel.progress import Progress
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def report(progress):
-    for stage in ("reading", "aligning"):
-        for done in range(3):
-            progress(Progress(stage=stage, done=done, total=2))
-
-
-def test_each_stage_has_a_bar_on_a_terminal(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    with output.show_progress() as progress:
-        report(progress)
-    assert "reading   0%" in terminal.getvalue()
-    assert "aligning   0%" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\r"), "the bars are wiped at the end"
-
-
-def test_no_bars_in_a_file(capsys):
-    with output.show_progress() as progress:
-        report(progress)
-    assert capsys.readouterr().err == ""
 
 
 def interrupt(kept):

@@ -153,6 +153,9 @@ def test_a_full_table_of_annotations(tmp_path):
         "annotations.csv",
     )
     pair = load_pair(folder)
+    semicolons = (folder / "annotations.csv").read_text().replace(",", ";").replace("20;", "20,0;")
+    (folder / "annotations.csv").write_text(semicolons, encoding="utf-8-sig")
+    assert load_pair(folder).judgements == pair.judgements
     assert [j.kind for j in pair.judgements] == ["dialogue", "visual", "audio"]
     assert pair.judgements[0].times_s == (20.0, 24.0)
     assert pair.judgements[0].passages == ((11, 13),)

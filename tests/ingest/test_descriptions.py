@@ -84,6 +84,8 @@ def test_a_table_of_clips_as_of_lsmdc(tmp_path):
     first, second = read_clip_table(table)
     assert (first.clip, first.texts) == ("film_1", ("Someone opens a door.", "He goes in."))
     assert (second.clip, second.texts) == ("film_2", ("Rain.",))
+    table.write_text('film_1;"Rain; wind."\n', encoding="utf-8-sig")
+    assert read_clip_table(table)[0].texts == ("Rain; wind.",)
     table.write_text("\n", encoding="utf-8")
     with pytest.raises(InputError, match="holds no clips"):
         read_clip_table(table)

@@ -216,7 +216,7 @@ def test_other_methods_are_refused_politely(browser):
 
 def test_a_port_that_is_taken(result, browser):
     with pytest.raises(InputError, match="--port"):
-        PageServer(None, browser.address.port)
+        PageServer(open_session(result), browser.address.port)
 
 
 def test_an_alignment_has_its_own_port_and_another_where_that_is_taken(result):

@@ -31,7 +31,13 @@ from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import FrameFeatures, load_frame_features
 from folioreel.models.presets import load_preset
 from folioreel.models.sentence_encoder import SentenceEncoder, TextEncoder, load_encoder
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import (
+    Progress,
+    ProgressCallback,
+    ignore_progress,
+    name_progress,
+)
+from folioreel.similarity.base import source_name
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.text import dominant_script
 from folioreel.types import Alignment, Book, Film, Link
@@ -199,6 +205,7 @@ class Aligner:
             AlignmentError: The two have nothing that could be compared.
         """
         aligner = self.for_film(film)
+        progress = name_progress(progress, source_name(film))
         scores = aligner.score(film, book, progress)
         progress(Progress(stage="finding the best links", done=0, total=1))
         found, energy = aligner.link(film, book, scores)
@@ -285,7 +292,7 @@ def _option_of(subtitles: Wanted | Sequence[Wanted]) -> str | list[str | None] |
 def _log_notes(source: Book | Film) -> None:
     """Report what the readers chose, before anything can go wrong in the alignment."""
     for note in source.notes:
-        _log.info("%s: %s", source.path.name if source.path else source.title, note)
+        _log.info("%s: %s", source_name(source), note)
 
 
 @cache  # said once, not for every pair of a dataset

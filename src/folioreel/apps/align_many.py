@@ -6,7 +6,6 @@ command has finished is kept, so a run that was stopped can be resumed.
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Literal
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner, align
-from folioreel.engines.batch import EngineName, Outcome, run_many
+from folioreel.engines.batch import EngineName, Outcome, count_cores, run_many
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import make_folder, write_whole
@@ -23,7 +22,8 @@ from folioreel.ingest.book import list_volumes
 from folioreel.ingest.film import list_parts
 from folioreel.ingest.several import share_title
 from folioreel.ingest.source import read_bytes
-from folioreel.progress import ProgressCallback, ignore_progress, track
+from folioreel.ingest.tables import read_rows
+from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
@@ -76,9 +76,9 @@ def align_many(
     """Align each pair of a table, and write its results into a folder of its own.
 
     Args:
-        table: A CSV or TSV file with the columns `book` and `film`, and optionally `name` and
-            `subtitles`; paths are relative to the table. Volumes, parts and their subtitles are
-            separated by `|`.
+        table: A CSV (commas or semicolons) or TSV file with the columns `book` and `film`, and
+            optionally `name` and `subtitles`; paths are relative to the table. Volumes, parts and
+            their subtitles are separated by `|`.
         out: The folder for the results; each row gets a subfolder, called by its `name` or else
             after its film.
         config: The options; by default the preset `default`, on this machine.
@@ -102,9 +102,20 @@ def align_many(
         except InputError as error:
             results[task.name] = PairOutcome(name=task.name, status="failed", reason=str(error))
     outcomes = run_many(align_pair, todo, engine=config.engine, workers=config.workers)
-    for outcome in track(outcomes, "aligning pairs", progress, total=len(todo)):
+    left = [task.name for task in todo]
+    _report(left, len(todo), config, progress)
+    for outcome in outcomes:
         results[outcome.item.name] = _keep(out / outcome.item.name, outcome)
+        left.remove(outcome.item.name)
+        _report(left, len(todo), config, progress)
     return tuple(results[task.name] for task in tasks)
+
+
+def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressCallback) -> None:
+    """Name the pairs that are being aligned: engines start them in order, one for each worker."""
+    running = ", ".join(left[: config.workers or count_cores()])
+    done = total - len(left)
+    progress(Progress(stage="aligning pairs", done=done, total=total, name=running))
 
 
 def align_pair(task: PairTask) -> dict[str, bytes]:
@@ -125,26 +136,22 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
 
 def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
     """The rows of a table, checked: no cell is missing, and no two rows share a name."""
-    try:
-        lines = read_bytes(table).decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8 text; save the table as CSV in UTF-8", table) from error
-    tabs = "\t" in (lines[0] if lines else "")
-    rows = csv.DictReader(lines, delimiter="\t" if tabs else ",")
-    columns = rows.fieldnames or []
+    rows = read_rows(table)
+    columns = [cell.strip().lower() for cell in rows[0].cells] if rows else []
     missing = [name for name in _REQUIRED if name not in columns]
     unknown = [name for name in columns if name not in _COLUMNS]
     if missing or unknown:
         what = f"has no column {missing[0]}" if missing else f"has an unknown column {unknown[0]!r}"
         raise InputError(f"{what}; its first line should name {', '.join(_COLUMNS)}", table, 1)
     tasks: dict[str, PairTask] = {}
-    for row in rows:
-        task = _read_row(row, table, rows.line_num, config)
+    for row in rows[1:]:
+        cells = dict(zip(columns, row.cells, strict=False))
+        task = _read_row(cells, table, row.line, config)
         if task.name in tasks:
             raise InputError(
                 f"two rows are called {task.name}; add a column `name` with unique names",
                 table,
-                rows.line_num,
+                row.line,
             )
         tasks[task.name] = task
     if not tasks:
@@ -152,8 +159,8 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
     return list(tasks.values())
 
 
-def _read_row(row: dict[str, str | None], table: Path, line: int, config: ManyConfig) -> PairTask:
-    cells = {name: (row.get(name) or "").strip(f" \t{_SEPARATOR}") for name in _COLUMNS}
+def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -> PairTask:
+    cells = {name: row.get(name, "").strip(f" \t{_SEPARATOR}") for name in _COLUMNS}
     for name in _REQUIRED:
         if not cells[name]:
             raise InputError(f"has no {name} in this row", table, line)

@@ -108,9 +108,8 @@ def process_folder(
 ) -> tuple[tuple[BookT, ...], tuple[Failure, ...]]:
     """Apply a function to every book of a folder; of several copies the first by path is kept."""
     # Counted by files, as nobody knows how many books an archive holds before reading it.
-    files = (
-        found for file in track(folder.files, stage, progress) for found in folder.read_file(file)
-    )
+    tracked = track(folder.files, stage, progress, name=lambda file: file.name)
+    files = (found for file in tracked for found in folder.read_file(file))
     found, failures = _collect(run_many(function, files, engine=engine, workers=workers))
     if not found:
         if not failures:

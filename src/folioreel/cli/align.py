@@ -80,9 +80,9 @@ def align(
 def align_many(table: Path, out: Path, **settings: Any) -> None:
     """Align many films with their books.
 
-    TABLE is a CSV file with the columns book and film. Several files in a cell, for the volumes of
-    a book or the parts of a film, are separated by |. A pair that fails does not stop the others,
-    and an interrupted run continues where it stopped.
+    TABLE is a CSV or TSV file with the columns book and film. Several files in a cell, for the
+    volumes of a book or the parts of a film, are separated by |. A pair that fails does not stop
+    the others, and an interrupted run continues where it stopped.
 
     \b
     Examples:

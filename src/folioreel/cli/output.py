@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from folioreel.cli.bars import draw_progress, hidden_bar
 from folioreel.errors import FolioReelError
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from folioreel.apps.library import Failure
@@ -29,7 +29,6 @@ _LONGEST_CELL = 40
 _DECIMALS = 4
 # Narrower than most terminals: prose is hard to read in long lines.
 _PASSAGE_WIDTH = 88
-_BAR = "{desc:>12} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 class Notices(logging.Handler):
@@ -54,34 +53,19 @@ class StoppedError(FolioReelError):
 
 @contextmanager
 def show_progress(kept: str | None = None) -> Iterator[ProgressCallback]:
-    """Progress bars on stderr, one per stage; none if stderr is not a terminal.
+    """Progress on stderr: bars in a terminal, a line now and then elsewhere.
 
     `kept` is for work that the same command continues after Ctrl-C: what the user does not lose,
     such as "the books read so far".
     """
-    bar: Any = None
-
-    def update(progress: Progress) -> None:
-        nonlocal bar
-        from tqdm import tqdm
-
-        if bar is None or bar.desc != progress.stage:
-            if bar is not None:
-                bar.close()
-            bar = tqdm(desc=progress.stage, bar_format=_BAR, leave=False)
-        bar.total = progress.total  # it may grow while a stage runs
-        bar.update(progress.done - bar.n)
-
     try:
-        yield update if sys.stderr.isatty() else ignore_progress
+        with draw_progress(show_note) as progress:
+            yield progress
     except KeyboardInterrupt:
         if kept is None:
             raise
         message = f"stopped; {kept} are kept: run the same command again to continue"
         raise StoppedError(message) from None
-    finally:
-        if bar is not None:
-            bar.close()
 
 
 def show_error(message: str) -> None:
@@ -91,7 +75,8 @@ def show_error(message: str) -> None:
 
 def show_note(text: str) -> None:
     """A remark on stderr, so that stdout holds nothing but results."""
-    click.echo(_printable(text), err=True)
+    with hidden_bar():
+        click.echo(_printable(text), err=True)
 
 
 def show_notes(path: Path, notes: tuple[str, ...]) -> None:

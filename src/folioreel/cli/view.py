@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from folioreel.cli import options, output
+from folioreel.errors import InputError
+
+if TYPE_CHECKING:
+    from folioreel.viewer.server import PageServer
 
 
 @click.command()
@@ -45,8 +52,6 @@ def view(
       folioreel view result --film /media/disk/CD1.avi --film /media/disk/CD2.avi
       folioreel view result --judgements judgements.json
     """
-    import webbrowser
-
     from folioreel.export.alignment_json import FILE_NAME, read_alignment
     from folioreel.viewer.judgements import judgements_folder
     from folioreel.viewer.server import PageServer
@@ -56,7 +61,8 @@ def view(
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
     opened = read_alignment(path, book or None, film or None)
     session = Session(opened, judgements_folder(path))
-    with PageServer(session, port) as server:
+    with ExitStack() as stack:
+        server = stack.enter_context(PageServer(session, port))
         session.prepare(output.show_error)
         if judgements is not None:
             count = session.take(judgements)
@@ -64,11 +70,28 @@ def view(
         # On stdout and alone, so that scripts can read it.
         output.show_line(server.address)
         output.show_note("press Ctrl-C to stop")
-        if not no_open:
-            webbrowser.open(server.address)
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # to tidy up then, too
+        stack.callback(signal.signal, signal.SIGTERM, before or signal.SIG_DFL)
         try:
+            if not no_open:
+                _open_browser(server, stack)
             server.serve_forever()
         except KeyboardInterrupt:
             output.show_note("")  # below the ^C that the terminal shows
         finally:
             session.close()
+
+
+def _open_browser(server: PageServer, stack: ExitStack) -> None:
+    """Open the page; not by its address, as every user of the machine can read command lines."""
+    import webbrowser
+
+    from folioreel.viewer.handover import PrivatePage
+
+    try:
+        page = stack.enter_context(PrivatePage(server.address))
+    except InputError as error:
+        output.show_error(str(error))
+        return
+    server.when_opened = page.remove
+    webbrowser.open(page.uri)

@@ -84,7 +84,7 @@ class _Build:
         self.books: list[FoundFile] = []
         self.held_out: list[FoundFile] = []
         files = [(each, path) for each in self.folders for path in each.files]
-        for each, path in track(files, "looking for books", progress):
+        for each, path in track(files, "looking for books", progress, name=lambda at: at[1].name):
             # Without their data: all books together need not fit into memory.
             found = (replace(file, data=b"") for file in each.read_file(path))
             (self.held_out if each.prefix else self.books).extend(found)

@@ -5,13 +5,13 @@ Rows that cannot be read are named by file and line.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeGuard, TypeVar
 
 from folioreel.errors import InputError
+from folioreel.ingest import tables
 from folioreel.times import is_clock, parse_clock
 
 Verdict = Literal["match", "scene", "none"]
@@ -96,17 +96,11 @@ def read_rows(
 
 def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
     """The rows with their line numbers; cells missing from a short row are empty."""
-    delimiter = "," if path.suffix == ".csv" else "\t"
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            # Quotation marks are dialogue here, not quoting.
-            reader = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-            rows = [(reader.line_num, row) for row in reader if row]
-    except FileNotFoundError:
-        raise InputError("is missing; the dataset needs it", path) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"cannot be read ({error})", path) from error
-    head = rows[0][1] if rows else []
+    if not path.exists():
+        raise InputError("is missing; the dataset needs it", path)
+    # Quotation marks are dialogue here, not quoting.
+    rows = tables.read_rows(path, quoted_tabs=False)
+    head = [cell.strip() for cell in rows[0].cells] if rows else []
     if len(head) == len(columns) and is_clock(head[0]):
         head = list(columns)  # a table without a header
     else:
@@ -117,7 +111,7 @@ def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[st
     if not rows:
         raise InputError("has no rows below its header", path)
     empty = dict.fromkeys(head, "")
-    return [(number, {**empty, **dict(zip(head, row, strict=False))}) for number, row in rows]
+    return [(row.line, {**empty, **dict(zip(head, row.cells, strict=False))}) for row in rows]
 
 
 def _spoken_line(row: dict[str, str]) -> SpokenLine:

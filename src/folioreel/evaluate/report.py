@@ -35,7 +35,7 @@ from folioreel.evaluate.metrics import Outcomes, ShotScores
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
 from folioreel.models.sentence_encoder import load_encoder
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress
 from folioreel.types import Alignment
 
 # What the printed table shows.
@@ -99,9 +99,10 @@ def evaluate_system(
     folders = dataset.find_pairs(folder)
     results = []
     for done, path in enumerate(folders):
-        progress(Progress(stage="evaluating", done=done, total=len(folders)))
         pair = dataset.load_pair(path)
-        results.append(judge_alignment(pair, system(pair, progress)))
+        whole = Progress(stage="evaluating", done=done, total=len(folders), name=pair.name)
+        results.append(judge_alignment(pair, system(pair, nest_progress(progress, whole))))
+    progress(Progress(stage="evaluating", done=len(folders), total=len(folders)))
     return results
 
 

@@ -30,7 +30,7 @@ from folioreel.evaluate.judged_tables import read_rows
 from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import PRETRAINED, SentenceEncoder, load_encoder
 from folioreel.models.word_encoder import WordEncoder
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress
 
 FILES = {
     "train": "SICK_train.txt",
@@ -119,7 +119,8 @@ def evaluate_sentences(
     data = load_sick(sick)
     names = (*ENCODERS, PRETRAINED, *BASELINES) if encoders is None else tuple(encoders)
     rows = []
-    for number, name in enumerate(names, 1):
+    for number, name in enumerate(names):
+        whole = Progress(stage="judging encoders", done=number, total=len(names), name=name)
         try:
             encoder = _open(name, data)
         except ConfigError as error:
@@ -127,8 +128,9 @@ def evaluate_sentences(
                 raise
             _logger.info("skipping %s: %s", name, error)  # the optional package is not installed
             continue
-        rows.append({"encoder": name, **judge_encoder(encoder, data, progress)})
-        progress(Progress(stage="judging encoders", done=number, total=len(names)))
+        nested = nest_progress(progress, whole)
+        rows.append({"encoder": name, **judge_encoder(encoder, data, nested)})
+    progress(Progress(stage="judging encoders", done=len(names), total=len(names)))
     # The columns that were not published are None.
     columns = ("pearson", "spearman", "mse", "trial_pearson", "cosine_pearson", "sentences_per_s")
     return rows + [

@@ -24,7 +24,7 @@ from PIL import Image
 from folioreel.errors import FolioReelError, InputError
 from folioreel.files import write_text
 from folioreel.ingest.picture import FilmStills
-from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.types import Alignment, Book, Film, Link
 
 PAYLOAD_VERSION = 1  # of the data: the counterpart is frontend/src/payload.ts
@@ -235,8 +235,7 @@ def _pictures(
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     """Shots, each with a picture; shots that cannot be decoded are skipped."""
     with FilmStills(film, WIDTH_PX) as stills:
-        for shot in film.shots[::every]:
-            progress(Progress(stage="taking stills", done=shot.index, total=len(film.shots)))
+        for shot in track(film.shots[::every], "taking stills", progress):
             try:
                 picture = stills.picture(shot)
             except InputError:

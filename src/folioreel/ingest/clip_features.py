@@ -67,7 +67,8 @@ def video_features(
     """The features of some clips: the mean over the shots of each."""
     count, units = len(videos), encoder.units
     found = {kind: np.zeros((count, units[kind]), dtype=np.float16) for kind in units}
-    for row, path in enumerate(track(videos, "reading clips", progress)):
+    tracked = track(videos, "reading clips", progress, name=lambda path: path.name)
+    for row, path in enumerate(tracked):
         with OpenVideo(path) as video:
             scan = scan_cached(video, file_sha256(path), "adaptive", encoder)
         for kind, values in (scan.features.vectors if scan.features else {}).items():

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from folioreel.errors import InputError
+from folioreel.ingest.tables import TableRow, read_rows
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -58,7 +59,10 @@ def read_flickr8k(folder: Path, split: Split) -> list[DescribedClip]:
 
     The folder has `captions.tsv` (id, tab, caption), and `train.txt`, `dev.txt`, `test.txt`.
     """
-    captions = _read_table(folder / "captions.tsv")
+    table = folder / "captions.tsv"
+    lines = enumerate(_read_lines(table), 1)
+    rows = (TableRow(line=number, cells=tuple(line.split("\t"))) for number, line in lines)
+    captions = _group_sentences(rows, table)
     path = folder / f"{split}.txt"
     ids = _read_lines(path)
     missing = [name for name in ids if name not in captions]
@@ -91,22 +95,22 @@ def read_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
 def read_clip_table(path: Path) -> list[DescribedClip]:
     """A table of clips and sentences, such as those of LSMDC and MPII-MD: clip, tab, sentence.
 
-    Clips are files beside the table, or names of such files without their suffix. Columns between
-    the first and the last, such as LSMDC's times, are ignored.
+    It may be CSV, too. Clips are files beside the table, or names of such files without their
+    suffix. Columns between the first and the last, such as LSMDC's times, are ignored.
     """
-    table = _read_table(path)
+    table = _group_sentences(read_rows(path, quoted_tabs=False), path)
     if not table:
         raise InputError("holds no clips", path)
     return [DescribedClip(clip=clip, texts=tuple(texts)) for clip, texts in table.items()]
 
 
-def _read_table(path: Path) -> dict[str, list[str]]:
+def _group_sentences(rows: Iterable[TableRow], path: Path) -> dict[str, list[str]]:
     """First column → the last column of all its rows, in order."""
     found: dict[str, list[str]] = {}
-    for number, line in enumerate(_read_lines(path), 1):
-        name, *others = line.split("\t")
+    for row in rows:
+        name, *others = row.cells
         if not name or not others or not others[-1].strip():
-            raise InputError("should be a name, a tab and a sentence", path, number)
+            raise InputError("should be a name, a tab and a sentence", path, row.line)
         found.setdefault(name, []).append(others[-1].strip())
     return found
 

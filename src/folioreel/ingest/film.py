@@ -30,7 +30,7 @@ from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, recall_features, same_shots, scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
-from folioreel.progress import ProgressCallback
+from folioreel.progress import ProgressCallback, name_progress
 from folioreel.types import Film
 
 # Where the title ends in a file name: the year, the resolution, or the source of a release.
@@ -143,6 +143,7 @@ def _load_file(
     encoder: FrameEncoder | None,
 ) -> Film:
     """Read a film of one file."""
+    progress = name_progress(progress, path.name)
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
@@ -185,6 +186,7 @@ def watch_film(
         ]
         return replace(film, features=join_features([part.features for part in watched]))
     assert film.video is not None
+    progress = name_progress(progress, film.video.name)
     with OpenVideo(film.video) as video:
         # Hashed anew: a film read from a result may know the hash of a file that was replaced.
         scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)

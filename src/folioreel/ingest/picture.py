@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import av
 import numpy as np
@@ -64,8 +66,9 @@ class Stills(OpenVideo):
     has none are the frames before it decoded too.
     """
 
-    def __init__(self, video: Path, width_px: int) -> None:
-        super().__init__(video)
+    def __init__(self, video: Path, width_px: int, file: BinaryIO | None = None) -> None:
+        """Open a video; as in `OpenVideo`, the opened file may be given with it."""
+        super().__init__(video, file)
         self._width_px = width_px
         # Frame threads would decode frames ahead that nobody asks for.
         self.stream.thread_type = "SLICE"
@@ -96,17 +99,26 @@ class FilmStills:
         InputError: A file is missing or cannot be opened, when its first picture is asked for.
     """
 
-    def __init__(self, film: Film, width_px: int) -> None:
+    def __init__(
+        self, film: Film, width_px: int, open_file: Callable[[int], BinaryIO] | None = None
+    ) -> None:
+        """The stills of a film; `open_file` opens one of its files, where a path will not do."""
         self._film = film
         self._width_px = width_px
+        self._open_file = open_file
         self._opened: dict[int, Stills] = {}
+        self._closing = ExitStack()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for stills in self._opened.values():
-            stills.close()
+        self.close()
+
+    def close(self) -> None:
+        """Close all files; they are opened again if another picture is asked for."""
+        self._opened.clear()
+        self._closing.close()
 
     def picture(self, shot: Shot) -> Pixels | None:
         """A picture of a shot; None where no frame can be decoded, or there is no video."""
@@ -115,7 +127,13 @@ class FilmStills:
         if video is None:
             return None
         if file not in self._opened:
-            self._opened[file] = Stills(video, self._width_px)
+            with ExitStack() as opening:
+                given = None
+                if self._open_file is not None:
+                    given = opening.enter_context(self._open_file(file))
+                stills = opening.enter_context(Stills(video, self._width_px, given))
+                self._closing.push(opening.pop_all())
+            self._opened[file] = stills
         end_s = shot.end_s - (shot.start_s - start_s)
         return self._opened[file].picture(replace(shot, start_s=start_s, end_s=end_s))
 

@@ -81,3 +81,8 @@ def _number(numbers: dict[str, int], texts: Iterable[str]) -> Tokens:
         ids.extend(numbers.setdefault(word, len(numbers)) for word in tokenize(text))
         starts.append(len(ids))
     return Tokens(ids=np.array(ids, dtype=np.int64), starts=np.array(starts, dtype=np.int64))
+
+
+def source_name(source: Book | Film) -> str:
+    """What a progress bar or a note calls a book or film; the titles of the two are often equal."""
+    return source.path.name if source.path else source.title

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from folioreel.config import WINDOW
 from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, name_progress
+from folioreel.similarity.base import source_name
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
 
@@ -53,11 +54,12 @@ class SentenceMeasure:
         """Encode both sides, or take them from the cache; `names` are the measures to compute."""
         self.names = names
 
-        def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-            return unit_rows(encode_cached(encoder, texts, progress))
+        def encode(texts: Sequence[str], source: Book | Film) -> NDArray[np.float32]:
+            named = name_progress(progress, source_name(source))
+            return unit_rows(encode_cached(encoder, texts, named))
 
-        moments = encode([moment.text for moment in film.moments])  # (I, units)
-        sentences = encode([sentence.text for sentence in book.sentences])  # (J, units)
+        moments = encode([moment.text for moment in film.moments], film)  # (I, units)
+        sentences = encode([sentence.text for sentence in book.sentences], book)  # (J, units)
         self._silent = np.array([moment.text == "" for moment in film.moments], dtype=bool)
         moments[self._silent] = 0  # whatever an encoder gives for an empty text
         self._sides: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from folioreel.errors import ConfigError
 from folioreel.models.sentence_encoder import encode_cached
 from folioreel.models.visual_semantic import VisualSemantic
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, name_progress
+from folioreel.similarity.base import source_name
 from folioreel.types import Book, Film
 
 
@@ -33,7 +34,8 @@ class VisualMeasure:
         self.names: tuple[str, ...] = (embedding.features,)
         self._moments = _embed_moments(embedding, film)  # (I, units)
         sentences = [sentence.text for sentence in book.sentences]
-        self._sentences = encode_cached(_Reader(embedding), sentences, progress)  # (J, units)
+        named = name_progress(progress, f"{source_name(book)} ({embedding.features})")
+        self._sentences = encode_cached(_Reader(embedding), sentences, named)  # (J, units)
 
     @property
     def seen(self) -> NDArray[np.bool_]:

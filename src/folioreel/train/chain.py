@@ -94,6 +94,7 @@ def fit_chain(
     scipy.optimize.minimize(
         cost, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
+    progress(Progress(stage="fitting the chain", done=evaluations, total=evaluations))
     value, config = max(tried, key=lambda found: found[0])
     return FittedChain(config, value, start_log_likelihood=tried[0][0])
 

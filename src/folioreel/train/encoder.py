@@ -240,7 +240,8 @@ def _fit(
 def _read(dataset: Path, settings: TrainEncoderConfig, progress: ProgressCallback) -> _Material:
     """Read the pairs and the written adaptations."""
     folders = find_films_and_books(dataset)
-    pairs = [read_pair(path) for path in track(folders, "reading pairs", progress)]
+    tracked = track(folders, "reading pairs", progress, name=lambda path: path.name)
+    pairs = [read_pair(path) for path in tracked]
     written: list[Written] = []
     if settings.novels is not None:
         written = [read_written(path, settings.novels, progress) for path in settings.written]

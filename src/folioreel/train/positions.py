@@ -39,7 +39,7 @@ from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.models.sentence_encoder import encoder_reference, load_encoder
-from folioreel.progress import Progress, ProgressCallback, ignore_progress, track
+from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress, track
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.train.judged import fixed_moments
 from folioreel.types import Alignment, Book, Film
@@ -117,7 +117,8 @@ def read_judged(
         load_encoder(encoder)  # a wrong name should be refused before anything is read
         start = replace(START, semantic_encoder=encoder_reference(encoder))
     found = []
-    for folder in track(find_pairs(dataset), "measuring", progress):
+    folders = find_pairs(dataset)
+    for folder in track(folders, "measuring", progress, name=lambda folder: folder.name):
         pair = load_pair(folder)
         film, book = load_pair_film(pair, shots=shots), load_book(pair.book)
         measured = MeasuredFilm(
@@ -254,13 +255,16 @@ def leave_one_out(
     if len(set(books)) < 2:
         raise InputError("all pairs have the same book; --leave-one-out needs two books")
     results = []
-    for own, item in track(list(zip(books, judged, strict=True)), "leave-one-out", progress):
+    for done, (own, item) in enumerate(zip(books, judged, strict=True)):
+        whole = Progress(stage="leave-one-out", done=done, total=len(judged), name=item.pair.name)
+        nested = nest_progress(progress, whole)
         others = [other for other, book in zip(judged, books, strict=True) if book != own]
         fitted = fit_preset(others, config)
         # The front door, which also watches the film: pictures are no part of what was measured.
-        watching: dict[str, Any] = {"shots": shots, "pictures": pictures, "progress": progress}
+        watching: dict[str, Any] = {"shots": shots, "pictures": pictures, "progress": nested}
         alignment = align(item.book, item.film, preset=fitted, **watching)
         results.append(judge_alignment(item.pair, alignment))
+    progress(Progress(stage="leave-one-out", done=len(judged), total=len(judged)))
     return results
 
 
@@ -286,6 +290,8 @@ def fit_positions(
         callback=count,
         options={"maxiter": config.iterations, "maxcor": 20},
     )
+    # It often converges before its last iteration.
+    progress(Progress(stage="fitting", done=config.iterations, total=config.iterations))
     return _from_vector(start, found.x)
 
 

@@ -81,7 +81,7 @@ def read_written(
     lessons: list[TextLesson] = []
     kept: list[TextLesson] = []
     absent = changed = 0
-    for path in track(paths, "reading novels", progress):
+    for path in track(paths, "reading novels", progress, name=lambda path: path.stem):
         adaptation = _read_adaptation(path)
         candidates = _candidates(adaptation, files)
         lesson = next(filter(None, (_lesson(adaptation, novel) for novel in candidates)), None)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+import reprlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,11 +22,14 @@ from folioreel.errors import InputError
 from folioreel.evaluate.dataset import FILM_JSON, write_film_json
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import detect_format, open_book
+from folioreel.ingest.source import read_bytes
 from folioreel.types import Alignment, Book, Film
 
 FORMAT = "folioreel-judgements"
 VERSION = 1
 JOURNAL = "journal.jsonl"
+LOCK = ".lock"  # held while a line is added to the journal
+_LOCK_S = 10.0  # adding a line takes milliseconds; a network drive may take longer
 Lines = tuple[int, int]  # the first and last line of a sentence in `book.txt`, counted from 1
 _GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind")
 
@@ -52,14 +57,14 @@ class ReaderJudgement:
             raise ValueError("a judgement has a moment, a verdict and a sentence")
         moment, verdict, sentence = (values.get(k) for k in ("moment", "verdict", "sentence"))
         if not _is_index(moment, len(alignment.film.moments)):
-            raise ValueError(f"the film has no moment {moment!r}")
+            raise ValueError(f"the film has no moment {reprlib.repr(moment)}")
         assert isinstance(moment, int)
         if verdict == "none":
             return cls(moment=moment, verdict="none", sentence=None)
         if verdict != "match":
-            raise ValueError(f"unknown verdict {verdict!r}: match or none")
+            raise ValueError(f"unknown verdict {reprlib.repr(verdict)}: match or none")
         if not _is_index(sentence, len(alignment.book.sentences)):
-            raise ValueError(f"the book has no sentence {sentence!r}")
+            raise ValueError(f"the book has no sentence {reprlib.repr(sentence)}")
         return cls(moment=moment, verdict="match", sentence=sentence)
 
 
@@ -79,7 +84,9 @@ class Judgements:
         self._size = 0  # of the journal, in bytes
         if (folder / JOURNAL).exists():
             self._read()
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        elif folder.exists() and (
+            not folder.is_dir() or any(path.name != LOCK for path in folder.iterdir())
+        ):
             raise InputError("is not a folder of judgements; move it elsewhere", folder)
 
     @property
@@ -88,7 +95,7 @@ class Judgements:
         return {judgement.moment: judgement for judgement in self._made}
 
     def add(self, judgement: ReaderJudgement) -> bool:
-        """Save a judgement; it is on disk when this returns.
+        """Save a judgement in the journal; it is on disk when this returns.
 
         Returns:
             Whether it is new; a judgement that already holds is not written again.
@@ -97,8 +104,14 @@ class Judgements:
             return False
         self._append({"do": "judge", "judgement": judgement.to_dict()})
         self._made.append(judgement)
-        self._write_pair()
         return True
+
+    def is_latest(self) -> bool:
+        """Whether no other process has added to the journal."""
+        try:
+            return (self.folder / JOURNAL).stat().st_size <= self._size
+        except OSError:
+            return False
 
     def undo(self) -> int:
         """Undo the last judgement and return its moment. The journal keeps both entries.
@@ -109,9 +122,7 @@ class Judgements:
         if not self._made:
             raise ValueError("there is nothing to undo")
         self._append({"do": "undo"})
-        moment = self._made.pop().moment
-        self._write_pair()
-        return moment
+        return self._made.pop().moment
 
     def _header(self) -> dict[str, Any]:
         book, film = self._alignment.book, self._alignment.film
@@ -126,16 +137,13 @@ class Judgements:
 
     def _read(self) -> None:
         path = self.folder / JOURNAL
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror})", path) from error
+        data = read_bytes(path)
         # A last line without a newline was never acknowledged: the machine stopped in mid-write.
         self._size = data.rfind(b"\n") + 1
         for number, line in enumerate(data[: self._size].splitlines(), 1):
             try:
                 self._take(json.loads(line), number)
-            except (ValueError, LookupError, TypeError) as error:
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
                 raise InputError(f"cannot be read ({error})", path, number) from error
 
     def _take(self, entry: dict[str, Any], number: int) -> None:
@@ -161,19 +169,40 @@ class Judgements:
             lines.insert(0, self._header())
         data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
         make_folder(self.folder)
-        try:
-            with path.open("ab") as file:
-                if os.fstat(file.fileno()).st_size > self._size:
-                    self._drop_torn(path, file.fileno())
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            with suppress(OSError):
-                os.truncate(path, self._size)  # a full disk must not leave half a line
-            raise InputError(f"cannot be written ({error.strerror or error})", path) from error
+        with self._locked():
+            try:
+                with path.open("ab") as file:
+                    if os.fstat(file.fileno()).st_size > self._size:
+                        self._drop_torn(path, file.fileno())
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                with suppress(OSError):
+                    os.truncate(path, self._size)  # a full disk must not leave half a line
+                raise InputError(f"cannot be written ({error.strerror or error})", path) from error
         self._size += len(data)
         self.revision += 1
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other processes from the journal, as two of them could save the same revision."""
+        from filelock import FileLock, Timeout  # imports asyncio, which the page can do without
+
+        path = self.folder / LOCK
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=_LOCK_S)
+        except Timeout:
+            message = "another `folioreel view` is saving a judgement; try again"
+            raise InputError(message, path) from None
+        except (OSError, NotImplementedError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot be written ({reason})", path) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _drop_torn(self, path: Path, descriptor: int) -> None:
         """Remove an incomplete last line; a complete one was written by another process."""
@@ -186,8 +215,12 @@ class Judgements:
                 )
         os.ftruncate(descriptor, self._size)
 
-    def _write_pair(self) -> None:
-        """Write the judgements in the dataset format."""
+    def write_pair(self) -> None:
+        """Write the judgements in the dataset format.
+
+        Raises:
+            InputError: A file cannot be written; the journal has all judgements in any case.
+        """
         folder, film = self.folder, self._alignment.film
         text, lines = self._book_lines
         # The first three never change.

@@ -1,9 +1,12 @@
 """The local server of the page: for one reader on this machine, and for no file but the film.
 
-The standard library's server is enough: it serves one page, one film and two kinds of POST
-requests on the loopback interface, with a thread per connection. A request must carry the token in
-its path, name this server as its Host (against DNS rebinding), and, if it is a POST, come from the
-page itself.
+It serves one page, one film and two kinds of POST requests on the loopback interface. A request
+must carry the token in its path, name this server as its Host (against DNS rebinding), and, if it
+is a POST, come from the page itself.
+
+The standard library's server does it, within the limits of `connections.py`. Of uvicorn and
+Starlette little would be used: they too let a request drip in for ever, and neither checks the file
+that it opened.
 """
 
 from __future__ import annotations
@@ -15,21 +18,27 @@ import json
 import os
 import re
 import secrets
-import sys
+import textwrap
 import threading
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.page_html import WIDTH_PX, encode_jpeg, render_page
 from folioreel.ingest.picture import FilmStills
+from folioreel.viewer.connections import BoundedHandler, BoundedServer
+from folioreel.viewer.film_file import FilmFile
 from folioreel.viewer.session import Session, StaleError
 
 HOST = "127.0.0.1"
 _LARGEST_POST = 65536  # bytes; a judgement has about 100
+_LONGEST_MESSAGE = 300  # characters; some messages quote what was sent
+# No file has more bytes than 18 digits can count, and `int` refuses more than 4,300.
+_MOST_DIGITS = 18
 _OWN_PORTS = range(49152, 65536)  # the dynamic ports of RFC 6335
 _ERROR_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>folioreel</title><h1>folioreel</h1><p>{}.</p></html>
@@ -39,7 +48,7 @@ _THUMBNAIL = re.compile(r"/thumbnails/([0-9]{1,8})\.jpg")
 # The film, or one of its parts by number.
 _VIDEO = re.compile(r"/video(?:/([0-9]{1,4}))?")
 _CHUNK = 1 << 18  # bytes of video per write
-_RANGE = re.compile(r"bytes=[ \t]*(\d*)-(\d*)[ \t]*", re.IGNORECASE)
+_RANGE = re.compile(r"bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*", re.IGNORECASE)
 _VIDEO_TYPES = {
     ".mp4": "video/mp4",
     ".m4v": "video/mp4",
@@ -61,17 +70,19 @@ _HEADERS = {
 }
 
 
-class PageServer(ThreadingHTTPServer):
+class PageServer(BoundedServer):
     """Serves one session at `address`."""
 
-    daemon_threads = True
-    block_on_close = False
     allow_reuse_address = os.name != "nt"  # on Windows two servers would share the port
 
     def __init__(self, session: Session, port: int = 0) -> None:
         """Bind to a loopback port: by default the alignment's own, else a free one."""
         self.session = session
+        self.when_opened: Callable[[], None] = lambda: None  # called when the page was sent
         self.token = secrets.token_urlsafe(24)
+        videos = [file.video for file in session.alignment.film.files]
+        self.files = [None if video is None else FilmFile(video) for video in videos]
+        self.pictures = _Pictures(session, self.files)
         ports = (port,) if port else (own_port(session.judgements.folder), 0)
         for choice in ports:
             try:
@@ -85,17 +96,16 @@ class PageServer(ThreadingHTTPServer):
         # Browsers omit the default port from the Host header.
         end = "" if self.server_port == 80 else f":{self.server_port}"
         self.names = (HOST + end, "localhost" + end)
-        self.pictures = _Pictures(session)
 
     @property
     def address(self) -> str:
         """The page's address, with the token."""
         return f"http://{HOST}:{self.server_port}/{self.token}/"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that closes the connection in the middle of a film is not an error."""
-        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
-            super().handle_error(request, client_address)
+    def server_close(self) -> None:
+        """Stop listening, and close the film."""
+        super().server_close()
+        self.pictures.close()
 
 
 def own_port(folder: Path) -> int:
@@ -111,16 +121,27 @@ def own_port(folder: Path) -> int:
 class _Pictures:
     """Thumbnails of shots, decoded on first request."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, files: Sequence[FilmFile | None]) -> None:
         self._film = session.alignment.film
         self._lock = threading.Lock()
-        self._stills = FilmStills(self._film, WIDTH_PX)
+
+        def open_file(number: int) -> BinaryIO:
+            file = files[number]
+            assert file is not None  # there are stills of videos only
+            return file.open()
+
+        self._stills = FilmStills(self._film, WIDTH_PX, open_file)
         self.jpeg = lru_cache(maxsize=4096)(self._make)
 
     def addresses(self) -> list[str | None]:
         """One address per shot of a video."""
         shots = self._film.shots if self._film.has_video else ()
         return [f"thumbnails/{shot.index}.jpg" for shot in shots]
+
+    def close(self) -> None:
+        """Close the film, if any picture was made."""
+        with self._lock:
+            self._stills.close()
 
     def _make(self, shot: int) -> bytes | None:
         if shot >= len(self._film.shots):
@@ -138,18 +159,19 @@ class _RefusedError(Exception):
         self.code = code
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(BoundedHandler, BaseHTTPRequestHandler):
     """One request."""
 
     server: PageServer
     protocol_version = "HTTP/1.1"
     server_version = "folioreel"
     sys_version = ""
-    timeout = 120
     _policy: ClassVar[str] = "default-src 'none'; frame-ancestors 'none'"
 
     def do_GET(self) -> None:
         """The page, the film, or a thumbnail."""
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # nobody reads it, and it must not pass for a request
         try:
             where = self._admit()
             if where == "":  # the page's own addresses are relative to the slash
@@ -190,11 +212,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_error(HTTPStatus.BAD_REQUEST, str(error))
         except FolioReelError as error:
             self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+        except (ConnectionError, TimeoutError):
+            raise  # there is nobody to tell
+        except Exception as error:  # a reader can do nothing with a traceback
+            message = f"the judgement was not kept ({type(error).__name__}: {error})"
+            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, message)
 
     def _admit(self) -> str:
         """The path below the token; raises an error for a request that we do not answer."""
         # Against DNS rebinding: a foreign page may resolve its own name to our address.
-        if self.headers.get("Host", "") not in self.server.names:
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) != 1 or hosts[0] not in self.server.names:
             raise _RefusedError(HTTPStatus.FORBIDDEN, "use the address that folioreel printed")
         path = self.path.partition("?")[0]
         start = f"/{self.server.token}"
@@ -203,6 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
         # In constant time, so that the token cannot be guessed letter by letter.
         if not hmac.compare_digest(given, start.encode("ascii")) or rest[:1] not in ("", "/"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "open the address that folioreel printed")
+        self.is_trusted = True
         return rest
 
     def _read_post(self) -> dict[str, Any]:
@@ -213,17 +242,19 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get_content_type() != "application/json":
             code = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
             raise _RefusedError(code, "a judgement must be sent as JSON")
-        length = self.headers.get("Content-Length", "")
+        length, *others = self.headers.get_all("Content-Length", [""])
         # `isdigit` alone would accept digits of other scripts, which `int` reads, too.
-        if not length.isascii() or not length.isdigit():
+        is_number = length.isascii() and length.isdigit()
+        if not is_number or others or "Transfer-Encoding" in self.headers:
             code = HTTPStatus.LENGTH_REQUIRED
-            raise _RefusedError(code, "the Content-Length header is missing")
-        if int(length) > _LARGEST_POST:
+            raise _RefusedError(code, "one Content-Length header is needed")
+        size = _read_number(length)
+        if size > _LARGEST_POST:
             code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             raise _RefusedError(code, "the request is too large for a judgement")
         try:
-            body = json.loads(self.rfile.read(int(length)))
-        except ValueError:
+            body = json.loads(self.rfile.read(size))
+        except (ValueError, RecursionError):  # the second is for a thousand brackets
             body = None
         if not isinstance(body, dict):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "a judgement must be a JSON object")
@@ -245,6 +276,7 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
         }
         self._send(HTTPStatus.OK, text.encode("utf-8"), headers)
+        self.server.when_opened()
 
     def _send_thumbnail(self, shot: int) -> None:
         try:
@@ -258,19 +290,19 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, jpeg, headers)
 
     def _send_video(self, part: int) -> None:
-        files = self.server.session.alignment.film.files
-        video = files[part].video if part < len(files) else None
+        files = self.server.files
+        film = files[part] if part < len(files) else None
+        if film is None:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no film")
         try:
-            if video is None:
-                raise FileNotFoundError
-            with video.open("rb") as file:
-                self._send_file(video, file)
-        except FileNotFoundError:
-            message = "the film has been moved or deleted"
-            raise _RefusedError(HTTPStatus.NOT_FOUND, message) from None
+            file = film.open()
+        except InputError as error:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, error.message) from None
+        with file:
+            self._send_file(film.path, file)
 
-    def _send_file(self, path: Path, file: Any) -> None:
-        status = path.stat()
+    def _send_file(self, path: Path, file: BinaryIO) -> None:
+        status = os.fstat(file.fileno())
         tag = f'"{status.st_size:x}-{status.st_mtime_ns:x}"'
         headers = {
             "Accept-Ranges": "bytes",
@@ -313,6 +345,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_error(self, code: HTTPStatus, message: str) -> None:
         self.close_connection = True  # an unread request body may still be in the stream
+        message = textwrap.shorten(message, _LONGEST_MESSAGE, placeholder=" …")
         headers = getattr(self, "headers", {})  # missing if they could not be parsed
         if self.command == "GET" and "text/html" in headers.get("Accept", ""):
             text = _ERROR_PAGE.format(html.escape(message[:1].upper() + message[1:]))
@@ -360,13 +393,19 @@ def parse_range(header: str | None, size: int) -> range | None:
         return None
     first, last = found.groups()
     if not first:  # a suffix range: the last N bytes
-        count = min(int(last), size)
+        count = min(_read_number(last), size)
         if count == 0:
             raise UnsatisfiableError
         return range(size - count, size)
-    start = int(first)
-    if last and int(last) < start:
+    start, end = _read_number(first), _read_number(last) if last else size
+    if end < start and last:
         return None
     if start >= size:
         raise UnsatisfiableError
-    return range(start, min(int(last), size - 1) + 1 if last else size)
+    return range(start, min(end, size - 1) + 1)
+
+
+def _read_number(digits: str) -> int:
+    """A number of any length, as large as any file at most."""
+    shown = digits.lstrip("0")
+    return int(shown or "0") if len(shown) <= _MOST_DIGITS else 10**_MOST_DIGITS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +14,7 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_html import make_payload, page_link
 from folioreel.ingest.film import watch_film
+from folioreel.ingest.source import read_bytes
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
@@ -21,6 +23,8 @@ from folioreel.viewer.judgements import FORMAT, VERSION, Judgements, ReaderJudge
 if TYPE_CHECKING:
     from folioreel.alignment.aligner import Aligner
     from folioreel.alignment.revise import Reviser
+
+_log = logging.getLogger(__name__)
 
 REVISED = "alignment.json"  # the corrected alignment, in the folder of the judgements
 
@@ -44,7 +48,11 @@ class Session:
         self.alignment = alignment
         self.judgements = Judgements(alignment, folder)
         self._links = list(alignment.links)
-        self._take_up()
+        # Whether the files that follow from the journal are older than it, after a kill or on a
+        # full disk.
+        self._is_behind = self._take_up()
+        self._has_warned = False  # whether the user knows that they cannot be written
+        self._unsent: list[int] = []  # moments whose links have changed without a judgement
         self._lock = threading.Lock()
         self._reviser: Reviser | None = None
         self._prepared = threading.Event()
@@ -72,6 +80,8 @@ class Session:
                 scores = aligner.score(film, book, self._go_on)
                 judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)
+                if self._is_behind:
+                    self._catch_up(aligner.link(film, book, scores, judged)[0])
             except FolioReelError as error:
                 complain(f"judgements will not change the links around them: {error}")
             except _ClosedError:
@@ -87,6 +97,9 @@ class Session:
         self._closing.set()
         if self._scoring is not None:
             self._scoring.join()
+        with self._lock:
+            if self._is_behind:
+                self._write_files()
 
     def _go_on(self, progress: Progress) -> None:
         if self._closing.is_set():
@@ -136,7 +149,7 @@ class Session:
             InputError: The file is damaged, or belongs to another book or film.
         """
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = json.loads(read_bytes(path))
             if (values["format"], values["version"]) != (FORMAT, VERSION):
                 raise ValueError("another format or version")
             titles = (self.alignment.book.title, self.alignment.film.title)
@@ -145,7 +158,7 @@ class Session:
             found = [
                 ReaderJudgement.from_dict(entry, self.alignment) for entry in values["judgements"]
             ]
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             message = f"is not a file of judgements saved by the page ({error})"
             raise InputError(message, path) from error
         new = [j for j in found if self.judgements.current.get(j.moment) != j]
@@ -176,8 +189,19 @@ class Session:
         ]
         for link in changed:
             self._links[link.moment] = link
-        self._write_revised()
-        return self._revised([link.moment for link in changed])
+        self._write_files()
+        moments = {link.moment for link in changed}.union(self._unsent)
+        self._unsent = []
+        return self._revised(sorted(moments))
+
+    def _catch_up(self, links: tuple[Link, ...]) -> None:
+        """Take the links that the last session did not get to write."""
+        with self._lock:
+            pairs = zip(links, self._links, strict=True)
+            self._unsent = [new.moment for new, old in pairs if _is_other(new, old)]
+            for moment in self._unsent:
+                self._links[moment] = links[moment]
+            self._write_files()
 
     def _revised(self, moments: Any) -> dict[str, Any]:
         return {
@@ -193,17 +217,41 @@ class Session:
         """The settings and the judgements that the corrected alignment is derived from."""
         return {**self.alignment.signature, "revision": self.judgements.revision}
 
-    def _write_revised(self) -> None:
+    def _write_files(self) -> None:
+        """Write what follows from the journal, the corrected alignment last.
+
+        The judgement is saved even if this fails: the files are written again with the next one,
+        at the end, or at the next start.
+        """
+        if not self.judgements.is_latest():
+            return  # another `folioreel view` is ahead, and writes them
         signature = self._signature()
         revised = replace(self.alignment, links=tuple(self._links), signature=signature)
-        write_alignment(revised, self.judgements.folder / REVISED)
+        try:
+            self.judgements.write_pair()
+            write_alignment(revised, self.judgements.folder / REVISED)
+        except InputError as error:
+            if not self._has_warned:  # once, not with every judgement
+                _log.warning("%s; your corrections are safe in journal.jsonl", error)
+            self._is_behind = self._has_warned = True
+        else:
+            self._is_behind = self._has_warned = False
 
-    def _take_up(self) -> None:
-        """Restore the links of the last session; failing that, at least the judged ones."""
+    def _take_up(self) -> bool:
+        """Restore the links of the last session; failing that, at least the judged ones.
+
+        Returns:
+            Whether the last session could not write them.
+        """
+        is_behind = self.judgements.revision > 0
         try:
             text = (self.judgements.folder / REVISED).read_text(encoding="utf-8")
             document = json.loads(text)
-            if document["model"] == self._signature():
+            found = document["model"]
+            # The links of another alignment of the same files are replaced by the next judgement.
+            is_same = {**found, "revision": self.judgements.revision} == self._signature()
+            is_behind = is_same and found != self._signature()
+            if found == self._signature():
                 for k, link in enumerate(document["links"]):
                     self._links[k] = replace(
                         self._links[k],
@@ -211,10 +259,11 @@ class Session:
                         score=link["score"],
                         in_book=link["in_book"],
                     )
-        except (OSError, ValueError, LookupError, TypeError):
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
             pass  # derived from the journal, and rewritten by the next judgement
         for moment, judgement in self.judgements.current.items():
             self._links[moment] = _judged_link(self._links[moment], judgement)
+        return is_behind
 
 
 def _is_other(link: Link, before: Link) -> bool:

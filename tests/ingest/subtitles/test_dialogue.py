@@ -7,7 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from folioreel.ingest.subtitles import dialogue as dialogue_module
-from folioreel.ingest.subtitles.cues import Cue, ParsedCues, is_credit
+from folioreel.ingest.subtitles.credits import is_credit
+from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.dialogue import Dialogue
 
 

@@ -1,4 +1,4 @@
-"""Cues as a subtitle file has them, and their repair: markup, credits and impossible times."""
+"""Cues as a subtitle file has them, and their repair: markup and impossible times."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ _LAST_TIME_S = 24 * 3600.0
 _TOUCHING_S = 0.1
 # Cues that begin this close together are on screen at once, and both keep their times.
 _SAME_START_S = 0.3
-# "Directed by a man who loved …" may be speech; real credits are short.
-_LONGEST_CREDIT_WORDS = 14
 
 _LINE_BREAK = re.compile(r"\\N|\\n|<\s*br\s*/?\s*>|\[br\]", re.IGNORECASE)
 # How Chinese characters are read, in small print beside them: the text would be there twice.
@@ -49,9 +47,6 @@ ENGLISH: dict[str, str] = tomllib.loads(
     resources.files(__package__).joinpath("english.toml").read_text(encoding="utf-8")
 )
 """Words and patterns that depend on the language of the subtitles; the file says what for."""
-_ADVERT = re.compile(ENGLISH["adverts"], re.IGNORECASE | re.VERBOSE)
-_WORK = f"(?:{ENGLISH['subtitling_work']})"
-_CREDIT = re.compile(ENGLISH["credits"].replace("WORK", _WORK), re.IGNORECASE | re.VERBOSE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +98,6 @@ def _strip_tags(text: str) -> str:
 def _unescape(text: str) -> str:
     """Replace entities that end with a semicolon, so not in `AT&T` or `R&B`."""
     return _ENTITY.sub(lambda match: html.unescape(match.group()), text)
-
-
-def is_credit(text: str) -> bool:
-    """Whether a whole cue, on one line and without markup, is a credit or an advert."""
-    is_short = len(text.split()) <= _LONGEST_CREDIT_WORDS
-    return bool(_ADVERT.search(text) or (is_short and _CREDIT.match(text)))
 
 
 def repair_cues(cues: Sequence[Cue]) -> tuple[list[Cue], Counter[str]]:

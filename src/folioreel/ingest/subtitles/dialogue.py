@@ -1,7 +1,8 @@
 """Subtitles → dialogue: spoken sentences, each with its own time (paper, section 3).
 
     file or track → cues        formats.py
-    cues → clean cues           cues.py        markup, credits, impossible times
+    cues → clean cues           cues.py        markup, impossible times
+    clean cues → spoken cues    credits.py     credits and adverts
     cues → turns                turns.py       sound effects, songs, speaker names
     turns → sentences           this module
 
@@ -22,11 +23,11 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest.subtitles import file_style
+from folioreel.ingest.subtitles.credits import drop_credits
 from folioreel.ingest.subtitles.cues import (
     ENGLISH,
     ParsedCues,
     count_letters,
-    is_credit,
     repair_cues,
 )
 from folioreel.ingest.subtitles.file_style import FileStyle
@@ -86,7 +87,7 @@ def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogu
 def build_dialogue(parsed: ParsedCues) -> Dialogue:
     """Clean cues and join them into spoken sentences."""
     repaired, faults = repair_cues(parsed.cues)
-    spoken = [cue for cue in repaired if not is_credit(cue.text.replace("\n", " "))]
+    spoken = drop_credits(repaired, file_style.observe_style(repaired))
     faults["credits or adverts"] = len(repaired) - len(spoken)
     style = file_style.observe_style(spoken)
     turns: list[Turn] = []

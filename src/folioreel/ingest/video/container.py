@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import av
 from av.stream import Discard, Disposition
@@ -27,16 +27,24 @@ class OpenVideo:
         UnknownFormatError: The file is not a video.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, file: BinaryIO | None = None) -> None:
+        """Open a video; `file` is the same one, already open, if its path cannot be trusted."""
         self.path = Path(path)
+        self._file = file
         self._is_at_start = True
         self._first_frame: tuple[Any, ...] | None = None
         self._open()
 
     def _open(self) -> None:
-        head = read_head(self.path)  # says in the same words as for every file what is wrong
+        if self._file is not None:
+            self._file.seek(0)
+            source: Any = self._file
+            head = self._file.peek(4096)  # type: ignore[attr-defined]  # open() gives it
+        else:
+            source = str(self.path)
+            head = read_head(self.path)  # says in the same words as for every file what is wrong
         try:
-            self.container: Any = av.open(str(self.path), metadata_errors="replace")
+            self.container: Any = av.open(source, metadata_errors="replace")
         except av.FFmpegError as error:
             raise _explain(self.path, head) from error
         try:

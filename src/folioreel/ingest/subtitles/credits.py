@@ -1,0 +1,114 @@
+"""Credits and adverts among the cues: who made the subtitles, and who made the film.
+
+Some cues are credits by their own words, such as `Subtitles by …`. A cast list is mere names, which
+people also say. It is recognised by its place: in the last quarter of the film, from a cue that is
+certainly a credit on, as long as cue after cue holds nothing but names. Speech must never be lost;
+a name that stays costs little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from folioreel.ingest.subtitles.cues import ENGLISH, Cue
+from folioreel.ingest.subtitles.file_style import FileStyle
+
+# "Directed by a man who loved …" may be speech; real credits are short.
+_LONGEST_CREDIT_WORDS = 14
+# Credits at the end take a tenth of a film, of a short one a quarter.
+_CLOSING_SHARE = 0.75
+# A row of a list: `Alastair Sim`, `MARLEY'S GHOST ..... Michael Hordern`.
+_LONGEST_ROW_WORDS = 9
+# So many rows of full names in successive cues are a list, even without a heading.
+_FEWEST_ROWS = 4
+
+_ADVERT = re.compile(ENGLISH["adverts"], re.IGNORECASE | re.VERBOSE)
+_WORK = f"(?:{ENGLISH['subtitling_work']})"
+_CREDIT = re.compile(ENGLISH["credits"].replace("WORK", _WORK), re.IGNORECASE | re.VERBOSE)
+_MAKER = f"(?:{ENGLISH['film_making']})"
+_HEADING = re.compile(
+    ENGLISH["credit_headings"].replace("MAKER", _MAKER), re.IGNORECASE | re.VERBOSE
+)
+_PARTICLES = frozenset(ENGLISH["name_particles"].split()) | {"as", "for", "by", "&"}
+_NEVER_NAMES = frozenset(ENGLISH["function_words"].split()) - _PARTICLES
+_LEADERS = re.compile(r"(?<=\w)\s*(?:\.(?:\s?\.){2,}|…+)\s*(?=\w)")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+|(?:jr|sr|dr|mrs?|ms|st|ltd|inc|co)\.", re.IGNORECASE)
+
+
+def is_credit(text: str) -> bool:
+    """Whether a whole cue, on one line and without markup, is a credit or an advert."""
+    is_short = len(text.split()) <= _LONGEST_CREDIT_WORDS
+    return bool(_ADVERT.search(text) or (is_short and _CREDIT.match(text)))
+
+
+def drop_credits(cues: Sequence[Cue], style: FileStyle) -> list[Cue]:
+    """The cues that are not credits; they have no markup and are in time order.
+
+    `style` is that of the file: without full stops, a name that is called looks like one in a list.
+    """
+    last_s = max((cue.end_s for cue in cues), default=0.0)
+    spoken: list[Cue] = []
+    rolling = False  # whether the closing credits have begun, and no speech has come since
+    for number, cue in enumerate(cues):
+        if is_credit(cue.text.replace("\n", " ")):
+            rolling = cue.start_s >= _CLOSING_SHARE * last_s
+            continue
+        if cue.start_s >= _CLOSING_SHARE * last_s:
+            rolling = rolling or _begins_credits(cues[number : number + 3], style)
+            if rolling and _is_listed(cue, style):
+                continue
+        rolling = False
+        spoken.append(cue)
+    return spoken
+
+
+def _begins_credits(cues: Sequence[Cue], style: FileStyle) -> bool:
+    """Whether the first of some cues opens a list: a heading, or rows that nobody would say."""
+    listed = takewhile(lambda cue: _is_listed(cue, style), cues)
+    rows = [line for cue in listed for line in cue.text.split("\n")]
+    lines = cues[0].text.split("\n")
+    if not rows or _is_heading(" ".join(lines)) or _is_heading(lines[0]):
+        return len(rows) > 1
+    leaders = sum(_LEADERS.search(row) is not None for row in rows)
+    full_names = sum(len(row.split()) > 1 for row in rows)
+    return leaders >= 2 or len(lines) >= 3 or (len(rows) >= _FEWEST_ROWS and full_names >= 3)
+
+
+def _is_listed(cue: Cue, style: FileStyle) -> bool:
+    """Whether a cue has nothing but rows of a list: names, headings, what somebody did."""
+    if cue.speaker is not None:
+        return False
+    lines = cue.text.split("\n")
+    if _is_heading(" ".join(lines)):
+        return True
+    has_stops = not (style.unpunctuated or style.case_blind)
+    return all(
+        _is_heading(line)
+        or is_credit(line)
+        or (_is_row(line) and (has_stops or _LEADERS.search(line) is not None))
+        for line in lines
+    )
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a line is a heading of the credits, with or without the name that belongs to it."""
+    found = _HEADING.match(line)
+    return found is not None and (not (rest := line[found.end() :].strip(" :.")) or _is_row(rest))
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line may be a row of names: every word has a capital, and no sentence ends."""
+    words = _LEADERS.sub(" ", line).strip(" \"“”'’‘()").split()
+    if not words or len(words) > _LONGEST_ROW_WORDS or line[:1] in "-–—♪#[>":
+        return False
+    for word in words:
+        bare = word.strip("\"“”'’‘(),:;/")
+        if bare.casefold() in _NEVER_NAMES or bare[-1:] in ("?", "!", "…"):
+            return False
+        if bare.endswith(".") and not _INITIALS.fullmatch(bare):
+            return False
+        if bare[:1].islower() and bare not in _PARTICLES:
+            return False
+    return True
