@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("book", type=options.FILE)
 @click.argument("film", type=options.FILE)
 @options.subtitles
+@options.timing
 @options.method
 @options.choice(
     "--detector",
@@ -39,16 +40,18 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
       folioreel align novel.txt film.srt --json > alignment.json
       folioreel align novel.pdf film.mp4 --subtitles fr --out result
       folioreel align novel.epub film.mkv --encoder minilm --out result
+      folioreel align novel.epub film.mkv --subtitles film.srt --fps 25:23.976 --out result
     """
     from folioreel.alignment.aligner import align as align_files
     from folioreel.export.alignment_json import alignment_to_dict
     from folioreel.export.results import check_folder, write_results
 
+    timing = options.take_timing(settings)
     if out is not None:  # before the work, which takes minutes for a video
         check_folder(out, force=force)
     output.show_log(logging.INFO)
     with output.show_progress() as progress:
-        alignment = align_files(book, film, progress=progress, **settings)
+        alignment = align_files(book, film, progress=progress, timing=timing, **settings)
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)
@@ -56,6 +59,7 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
 
 @click.command("align-many")
 @click.argument("table", type=options.FILE)
+@options.sync
 @options.method
 @options.parallel
 @options.results("Folder for the results, with a subfolder for each pair.", required=True)
@@ -79,8 +83,9 @@ def align_many(table: Path, out: Path, **settings: Any) -> None:
     output.show_json(rows)
     output.show_table(rows, without="reason")
     failed = [row for row in rows if row["status"] == "failed"]
-    for row in failed:
-        output.show_note(f"{row['name']}: {row['reason']}")
+    for row in rows:
+        if row["reason"]:
+            output.show_note(f"{row['name']}: {row['reason']}")
     if failed:  # after the results of the others: a script sees the exit code all the same
         raise WorkError(f"{len(failed)} of {len(rows)} pairs failed; the others are in {out}")
 

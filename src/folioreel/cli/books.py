@@ -42,11 +42,12 @@ def retrieve(film: Path, books: Path, subtitles: str | None, **settings: Any) ->
     """
     from folioreel.apps import retrieve as app
     from folioreel.ingest.film import load_film
+    from folioreel.ingest.sync import Timing
 
     config = app.RetrieveConfig(**settings)
     with output.show_progress(_KEPT) as progress:
-        # Books are found by what is said: decoding the video would change nothing.
-        read_film = load_film(film, subtitles=subtitles, shots=False)
+        # Books are found by what is said: shots and exact times would change nothing.
+        read_film = load_film(film, subtitles=subtitles, shots=False, timing=Timing(sync=False))
         output.show_notes(film, read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
     output.show_json([asdict(candidate) for candidate in retrieval.candidates])

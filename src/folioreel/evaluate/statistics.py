@@ -7,6 +7,7 @@ from typing import Any
 
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import is_film, load_film
+from folioreel.ingest.sync import Timing
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
@@ -47,6 +48,8 @@ def inspect_file(
 ) -> dict[str, Any]:
     """The row of one file, which may be a book or a film, with its `kind` and `file`."""
     if is_film(path):
-        counts = describe_film(load_film(path, shots=shots, progress=progress))
+        counts = describe_film(
+            load_film(path, shots=shots, timing=Timing(sync=False), progress=progress)
+        )
         return {"kind": "film", "file": path.name, **counts}
     return {"kind": "book", "file": path.name, **describe_book(load_book(path))}

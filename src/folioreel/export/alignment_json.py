@@ -56,6 +56,7 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "shot_times_s": [[shot.start_s, shot.end_s] for shot in film.shots],
             "subtitle_times_s": [[said.start_s, said.end_s] for said in film.subtitles],
         },
+        "warnings": list(alignment.warnings),
         "model": dict(alignment.signature),
         "links": [_link_to_dict(alignment, link) for link in alignment.links],
     }
@@ -164,7 +165,13 @@ def read_alignment(
         raise InputError("does not have one link per moment in time order; align again", path)
     if any(link.sentence >= sentences for link in links):
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
-    return Alignment(book=read_book, film=read_film, links=links, signature=document["model"])
+    return Alignment(
+        book=read_book,
+        film=read_film,
+        links=links,
+        signature=document["model"],
+        warnings=tuple(document.get("warnings", ())),
+    )
 
 
 def _find_file(

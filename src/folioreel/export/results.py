@@ -59,6 +59,7 @@ def summarize(alignment: Alignment) -> str:
         f"{len(book.chapters)} chapters",
         f"{in_book} of {len(alignment.links)} moments are in the book",
     ]
+    lines[-1:-1] = [f"Warning: {warning}" for warning in alignment.warnings]
     examples = _examples(alignment)
     if examples:
         lines[-1] += "; for example:"

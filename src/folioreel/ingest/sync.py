@@ -72,8 +72,29 @@ class Timing:
         return bool(self.offset_s) or self.stretch != 1.0
 
 
+def parse_rates(text: str) -> float:
+    """The stretch for `FROM:TO`, two frame rates: what subtitles were timed for, and the film's."""
+    try:
+        made, shown = (_exact_rate(float(rate)) for rate in text.split(":"))
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} are not two frame rates; write for example 25:23.976"
+        ) from None
+    if not (made > 0 and shown > 0):
+        raise ConfigError(f"{text!r}: frame rates are above 0")
+    return made / shown
+
+
+def _exact_rate(rate: float) -> float:
+    """23.976, 29.97 and 59.94 stand for fractions of 1001."""
+    whole = round(rate * 1.001)
+    return whole / 1.001 if abs(whole / 1.001 - rate) < 0.002 else rate
+
+
 def retime(dialogue: Dialogue, timing: Timing) -> Dialogue:
     """The dialogue with other times; what would end before the film begins is left out."""
+    if not timing.is_given:
+        return dialogue
 
     def move(time_s: float) -> float:
         return max(0.0, time_s * timing.stretch + timing.offset_s)
@@ -205,9 +226,7 @@ def _contrast(signal: Signal, length: int) -> Signal:
 def _is_better(subtitles: Sequence[Subtitle], timing: Timing, sound: Signal) -> bool:
     """Whether the cues fit the sound clearly better, and in most parts of the film."""
     now = Timing()
-    gains = np.array(
-        [_mean(sound, said, timing) - _mean(sound, said, now) for said in subtitles]
-    )
+    gains = np.array([_mean(sound, said, timing) - _mean(sound, said, now) for said in subtitles])
     error = gains.std(ddof=1) / np.sqrt(len(gains))
     better = sum(float(part.mean()) > 0 for part in np.array_split(gains, _PARTS))
     return bool(gains.mean() >= _BETTER * error) and better >= _BETTER_PARTS
