@@ -80,7 +80,8 @@ def check_languages(film: Film, book: Book) -> str | None:
         listed = " or ".join(f"--subtitles {track.index} for {track}" for track in tracks)
         advice = f"the film has {wanted} ones: use {listed}"
     else:
-        advice = f"give {wanted} subtitles (--subtitles FILE), or the book in {said}"
+        how = " (--subtitles FILE)" if film.video is not None else ""
+        advice = f"give {wanted} subtitles{how}, or the book in {said}"
     return f"the subtitles are in {said} and the book is in {wanted}; {advice}"
 
 

@@ -152,12 +152,12 @@ def describe_timing(timing: Timing, end_s: float) -> str:
         )
         drift_s = abs(timing.stretch - 1) * end_s
         said.append(
-            f"The subtitles were timed for {made} frames per second and the film runs at {shown}: "
+            f"the subtitles were timed for {made} frames per second and the film runs at {shown}: "
             f"stretched by {timing.stretch:.4f} (up to {drift_s:.0f} s)"
         )
     if abs(timing.offset_s) >= _SMALLEST_OFFSET_S:
         late = "late" if timing.offset_s < 0 else "early"
-        subject = "they" if said else "The subtitles"
+        subject = "they" if said else "the subtitles"
         said.append(f"{subject} are {abs(timing.offset_s):.1f} s {late}: shifted")
     return "; ".join(said)
 
