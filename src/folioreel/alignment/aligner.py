@@ -183,7 +183,7 @@ class Aligner:
             return load_film(
                 film,
                 subtitles=subtitles,
-                timing=timing or Timing(),
+                timing=timing,
                 shots=shots,
                 detector=detector,
                 progress=progress,

@@ -23,7 +23,6 @@ from folioreel.progress import ProgressCallback
 from folioreel.types import Film
 
 _log = logging.getLogger(__name__)
-_AS_THEY_SOUND = Timing()
 # Where the title ends in a file name: the year, the resolution, or the source of a release.
 _RELEASE_WORDS = re.compile(
     r"[\s._(\[-]+(?:(?:19|20)\d\d\b|\d{3,4}[pi]\b|dvd|blu-?ray|brrip|web-?(?:dl|rip)|hdtv|x26[45]|xvid)"
@@ -37,7 +36,7 @@ def load_film(
     *,
     subtitles: Path | int | str | None = None,
     shots: bool = True,
-    timing: Timing = _AS_THEY_SOUND,
+    timing: Timing | None = None,
     detector: DetectorName = "adaptive",
     progress: ProgressCallback | None = None,
     encoder: FrameEncoder | None = None,
@@ -61,7 +60,7 @@ def load_film(
         InputError: A file is missing, broken or empty, or the subtitles are pictures of text.
         UnknownFormatError: A file is neither a video nor a subtitle file.
     """
-    path = Path(path)
+    path, timing = Path(path), timing or Timing()
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
