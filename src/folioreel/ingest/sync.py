@@ -35,9 +35,9 @@ _SMALLEST_OFFSET_S = 0.5
 _SMALLEST_DRIFT_S = 1.0
 # Fewer cues fit somewhere by chance.
 _FEWEST_CUES = 20
-# The peak in standard deviations of the correlation at all other shifts. The largest of the 84,000
-# shifts and rates that are tried has about 5 where there is only music. With speech, 40 minutes of
-# film have 20 and more (docs/explanation/warnings.md).
+# The peak in standard deviations of the correlation at all shifts. The largest of the 84,000 shifts
+# and rates that are tried has 4 where there is only music. With speech, 40 minutes of film have 13
+# to 20 (docs/explanation/warnings.md).
 _CLEAR = 7.0
 # What another frame rate must have more than a shift alone: a simple reason is likelier.
 _SIMPLER = 1.5
