@@ -77,8 +77,9 @@ def draw_film(
     rotation: int = 0,
     metadata: dict[str, str] | None = None,
     coding: Coding | None = None,
+    sound: NDArray[np.int16] | None = None,
 ) -> Path:
-    """Write a video; `times_ms` gives each frame its own time."""
+    """Write a video; `times_ms` gives each frame its own time, and `sound` is at 8 kHz."""
     coding = coding or Coding()
     with av.open(str(path), "w") as container:
         container.metadata.update(metadata or {})
@@ -87,6 +88,9 @@ def draw_film(
         stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
         packets: list[tuple[float, Any]] = []
         written = [(_add_track(container, track), track) for track in tracks]
+        audio: Any = None
+        if sound is not None:
+            audio = container.add_stream("pcm_s16le", rate=8000, layout="mono")
         for number, picture in enumerate(pictures):
             if number == 0:
                 stream.height, stream.width = picture.shape[:2]
@@ -102,6 +106,8 @@ def draw_film(
             frame.time_base = Fraction(1, 1000)
             packets += [(float(p.pts * p.time_base), p) for p in stream.encode(frame)]
         packets += [(float(p.pts * p.time_base), p) for p in stream.encode(None)]
+        if sound is not None:
+            packets += _encode_sound(audio, sound)
         for _, packet in sorted(packets, key=lambda timed: timed[0]):
             container.mux(packet)
     return path
@@ -127,6 +133,15 @@ def draw_sound(path: Path, codec: str, cover: Picture | None = None) -> Path:
         for packet in [*audio.encode(samples), *audio.encode(None)]:
             container.mux(packet)
     return path
+
+
+def _encode_sound(stream: Any, sound: NDArray[np.int16]) -> Iterator[tuple[float, Any]]:
+    for first in range(0, len(sound), 8000):
+        samples = np.ascontiguousarray(sound[np.newaxis, first : first + 8000])
+        frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
+        frame.sample_rate, frame.pts, frame.time_base = 8000, first, Fraction(1, 8000)
+        for packet in stream.encode(frame):
+            yield first / 8000, packet
 
 
 def _add_track(container: Any, track: DrawnTrack) -> Any:

@@ -15,6 +15,7 @@ LAYERS = [
         "cache",
         "progress",
         "text",
+        "language",
         "times",
         "engines",
         "folioreel",

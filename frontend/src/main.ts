@@ -112,7 +112,9 @@ function build(app: App): void {
   const help = makeHelp(app, groups);
   bindKeys(app, groups);
   const film = element("div", { class: "film" }, stage.root, now.root, timeline.root, strip.root);
-  document.body.append(header.root, element("main", {}, film, book.root), report.dialog, help, makeNotice(app));
+  const warnings = (app.payload.warnings ?? []).map((text) => element("p", { class: "warning", role: "note" }, `Warning: ${text}`));
+  const top = warnings.length ? element("div", {}, header.root, ...warnings) : header.root;
+  document.body.append(top, element("main", {}, film, book.root), report.dialog, help, makeNotice(app));
   document.title = `${app.book.title || app.payload.film.title} – folioreel`;
   book.start();
   drag.place();

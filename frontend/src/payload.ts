@@ -26,6 +26,8 @@ export interface Payload {
   moments: Moment[];
   /** One a moment, in the same order. */
   links: PageLink[];
+  /** What makes the whole doubtful, such as the wrong book; absent in older pages. */
+  warnings?: string[];
   /** One a shot, or none at all: a data: address, or one of the server. */
   thumbnails: (string | null)[];
   judgements: Judgement[];
@@ -143,6 +145,7 @@ function checkFilm(payload: Payload): void {
     moments.every((m) => m.shot === null || isIndex(m.shot, film.shots.length)),
     "a moment names a shot that is not there",
   );
+  check((payload.warnings ?? []).every((w) => typeof w === "string"), "a warning is not text");
   check(Array.isArray(links) && links.length === moments.length, "links and moments do not agree");
   check(
     Array.isArray(thumbnails) && [0, film.shots.length].includes(thumbnails.length),

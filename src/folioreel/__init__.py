@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from folioreel.errors import AlignmentError, ConfigError, FolioReelError, InputError
     from folioreel.ingest.book import load_book
     from folioreel.ingest.film import load_film
+    from folioreel.ingest.sync import Timing
     from folioreel.progress import Progress
     from folioreel.types import Alignment, Book, Film, Link, Moment, Sentence
 
@@ -31,6 +32,7 @@ _HOMES = {
     "Link": "folioreel.types",
     "Moment": "folioreel.types",
     "Sentence": "folioreel.types",
+    "Timing": "folioreel.ingest.sync",
     "Progress": "folioreel.progress",
     "FolioReelError": "folioreel.errors",
     "AlignmentError": "folioreel.errors",
@@ -51,6 +53,7 @@ __all__ = [
     "Moment",
     "Progress",
     "Sentence",
+    "Timing",
     "__version__",
     "align",
     "load_book",

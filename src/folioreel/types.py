@@ -313,6 +313,8 @@ class Alignment:
     links: tuple[Link, ...]
     signature: dict[str, Any] = field(default_factory=dict)
     """Preset, measures, weights, options and package version: what it takes to reproduce it."""
+    warnings: tuple[str, ...] = ()
+    """What makes the whole doubtful, in words for the user: the wrong book or language."""
 
     @classmethod
     def load(

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command_line import run, write_pair
+from command_line import assert_one_line, run, write_pair
 
 from folioreel.export.alignment_json import read_document
 
@@ -149,3 +149,27 @@ def test_an_unknown_preset_names_the_known(pair):
     result = run("align", *pair, "--preset", "magic")
     assert result.exit_code == 1
     assert "paper" in result.stderr
+
+
+def test_subtitles_are_shifted_and_stretched(pair):
+    times = json.loads(run("align", *pair, "--preset", "fast", "--json").stdout)["film"]
+    moved = run(
+        *("align", *pair, "--preset", "fast", "--offset", "-0.5", "--fps", "25:24", "--json")
+    )
+    assert moved.exit_code == 0, moved.output
+    document = json.loads(moved.stdout)
+    for before, after in zip(
+        times["subtitle_times_s"], document["film"]["subtitle_times_s"], strict=True
+    ):
+        assert after == pytest.approx([time_s * 25 / 24 - 0.5 for time_s in before])
+    assert document["model"]["options"]["timing"] == {
+        "offset_s": -0.5,
+        "stretch": pytest.approx(25 / 24),
+        "sync": True,
+    }
+
+
+def test_impossible_timing_is_refused(pair):
+    for wrong in (("--fps", "25"), ("--stretch", "40"), ("--offset", "nan")):
+        assert_one_line(run("align", *pair, *wrong))
+    assert run("align", *pair, "--fps", "25:24", "--stretch", "1.04").exit_code == 2

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from folioreel import __version__
-from folioreel.alignment import links
+from folioreel.alignment import links, verdict
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
@@ -25,6 +25,7 @@ from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film, watch_film
 from folioreel.ingest.parts import Wanted
 from folioreel.ingest.several import Given
+from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.models.chain import judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
@@ -52,6 +53,7 @@ def align(
     preset: AlignConfig | str | Path = "default",
     encoder: TextEncoder | str | Path | None = None,
     subtitles: Wanted | Sequence[Wanted] = None,
+    timing: Timing | None = None,
     shots: bool = True,
     pictures: bool = True,
     detector: DetectorName = "adaptive",
@@ -75,6 +77,8 @@ def align(
         subtitles: A subtitle file, a track number, a language, or `none`; by default the best text
             track of the video, else a subtitle file beside it. For a film in several parts, one of
             these for all, or a list with one for each.
+        timing: How to shift and stretch the subtitles; by default those from a file are compared
+            with the film's sound, and mended where they are clearly off.
         shots: Whether to look for shots; without them a video is its dialogue alone.
         pictures: Whether to look at what the shots show, if the preset makes use of it.
         detector: The shot detector.
@@ -94,21 +98,27 @@ def align(
     film = aligner.load_film(
         film,
         subtitles=subtitles,
+        timing=timing,
         shots=shots,
         pictures=pictures,
         detector=detector,
         progress=progress,
     )
     _log_notes(film)
+    warnings = list(_warn(verdict.check_languages(film, book)))  # before the work
     alignment = aligner.align(film, book, progress)
+    if not warnings:  # across languages little is found in the right book, too
+        warnings += _warn(verdict.check_fit(alignment))
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
         "subtitles": _option_of(subtitles),
+        "timing": asdict(timing or Timing()),
         "shots": shots,
         "pictures": pictures,
         "detector": detector,
     }
-    return replace(alignment, signature=alignment.signature | {"options": options})
+    signature = alignment.signature | {"options": options}
+    return replace(alignment, signature=signature, warnings=tuple(warnings))
 
 
 class Aligner:
@@ -173,6 +183,7 @@ class Aligner:
         film: Film | Given,
         *,
         subtitles: Wanted | Sequence[Wanted] = None,
+        timing: Timing | None = None,
         shots: bool = True,
         pictures: bool = True,
         detector: DetectorName = "adaptive",
@@ -184,12 +195,13 @@ class Aligner:
             return load_film(
                 film,
                 subtitles=subtitles,
+                timing=timing,
                 shots=shots,
                 detector=detector,
                 progress=progress,
                 encoder=network,
             )
-        if subtitles is not None:
+        if subtitles is not None or timing is not None:
             raise ValueError("subtitles are chosen when a film is loaded: give the film as a path")
         if network is not None:
             return watch_film(film, network, detector=detector, progress=progress)
@@ -287,6 +299,13 @@ def _option_of(subtitles: Wanted | Sequence[Wanted]) -> str | list[str | None] |
     if subtitles is None or isinstance(subtitles, Path | str | int):
         return None if subtitles is None else str(subtitles)
     return [None if wanted is None else str(wanted) for wanted in subtitles]
+
+
+def _warn(warning: str | None) -> tuple[str, ...]:
+    if warning is None:
+        return ()
+    _log.warning(warning)
+    return (warning,)
 
 
 def _log_notes(source: Book | Film) -> None:

@@ -22,6 +22,7 @@ from folioreel.ingest.book import list_volumes
 from folioreel.ingest.film import list_parts
 from folioreel.ingest.several import share_title
 from folioreel.ingest.source import read_bytes
+from folioreel.ingest.sync import Timing
 from folioreel.ingest.tables import read_rows
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
@@ -49,6 +50,7 @@ class ManyConfig:
 
     preset: str = "default"
     encoder: str | None = None  # a sentence encoder to use instead of the preset's own
+    sync: bool = True  # whether to check the times of subtitle files by the films' sound
     shots: bool = True  # whether to look for shots in videos
     pictures: bool = True  # whether to look at what the shots show
     engine: EngineName = "local"
@@ -64,7 +66,7 @@ class PairOutcome:
     status: Literal["aligned", "kept", "failed"]  # `kept`: an earlier run had aligned it
     moments: int | None = None
     in_book: int | None = None  # number of moments that are in the book
-    reason: str = ""  # why it failed
+    reason: str = ""  # why it failed, or why its results are doubtful
 
 
 def align_many(
@@ -126,6 +128,7 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
         preset=task.config.preset,
         encoder=task.config.encoder,
         subtitles=task.subtitles,
+        timing=Timing(sync=task.config.sync),
         shots=task.config.shots,
         pictures=task.config.pictures,
     )
@@ -226,14 +229,16 @@ def _is_done(folder: Path, task: PairTask) -> bool:
     given |= {name: getattr(config, name) for name in ("encoder", "shots", "pictures")}
     options = model.get("options") or {}
     same = {name: options.get(name) for name in given} == given
+    same &= (options.get("timing") or {}).get("sync", True) == config.sync
     made_by = (model.get("preset"), model.get("package_version"))
     return same and made_by == (config.preset, __version__)
 
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
-    links = _read_alignment(folder)["links"]
+    data = _read_alignment(folder)
+    links, doubts = data["links"], "; ".join(data.get("warnings") or ())
     in_book = sum(bool(link["in_book"]) for link in links)
-    return PairOutcome(name=name, status=status, moments=len(links), in_book=in_book)
+    return PairOutcome(name=name, status=status, moments=len(links), in_book=in_book, reason=doubts)
 
 
 def _read_alignment(folder: Path) -> dict[str, Any]:

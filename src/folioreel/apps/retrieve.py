@@ -32,6 +32,7 @@ from scipy import stats
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.verdict import fit_score
 from folioreel.apps import library
 from folioreel.apps.library import Failure, Library, ShortlistConfig
 from folioreel.cache import cached_array
@@ -41,9 +42,6 @@ from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Film
 
 _PRESET = "fast"  # one film takes several alignments; the constants below were measured with it
-# What wrong books typically have. Lower values are raised to these: a book with less is not more
-# wrong, but a different kind of text, and would widen the scatter of wrong books for nothing.
-_LEAST_EVIDENCE, _LEAST_SIMILARITY = 0.1, 0.05
 
 # The prior, from the wrong books for the films of benchmarks/retrieval.py.
 # The mean log score of wrong books, …
@@ -185,8 +183,7 @@ def _rank(
 ) -> tuple[Candidate, ...]:
     """Candidates by score, highest first."""
     products = {
-        path: max(evidence, _LEAST_EVIDENCE) * max(similarity[path], _LEAST_SIMILARITY)
-        for path, (evidence, _) in trials.items()
+        path: fit_score(evidence, similarity[path]) for path, (evidence, _) in trials.items()
     }
     ranked = sorted(products, key=lambda path: (-products[path], path))
     # On a logarithmic scale, since wrong books differ by factors rather than by amounts.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     help="A further volume of the book, after BOOK. Can be repeated.",
 )
 @options.subtitles
+@options.timing
 @options.method
 @options.choice(
     "--detector",
@@ -57,16 +58,20 @@ def align(
       folioreel align novel.epub film.mkv --encoder minilm --out result
       folioreel align novel.epub CD1.avi CD2.avi --out result
       folioreel align volume1.epub --book volume2.epub season1/ --out result
+      folioreel align novel.epub film.mkv --subtitles film.srt --fps 25:23.976 --out result
     """
     from folioreel.alignment.aligner import align as align_files
     from folioreel.export.alignment_json import alignment_to_dict
     from folioreel.export.results import check_folder, write_results
 
+    timing = options.take_timing(settings)
     if out is not None:  # before the work, which takes minutes for a video
         check_folder(out, force=force)
     output.show_log(logging.INFO)
     with output.show_progress() as progress:
-        alignment = align_files([book, *volumes], film, progress=progress, **settings)
+        alignment = align_files(
+            [book, *volumes], film, progress=progress, timing=timing, **settings
+        )
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)
@@ -74,6 +79,7 @@ def align(
 
 @click.command("align-many")
 @click.argument("table", type=options.FILE)
+@options.sync
 @options.method
 @options.parallel
 @options.results("Folder for the results, with a subfolder for each pair.", required=True)
@@ -98,8 +104,9 @@ def align_many(table: Path, out: Path, **settings: Any) -> None:
     output.show_json(rows)
     output.show_table(rows, without="reason")
     failed = [row for row in rows if row["status"] == "failed"]
-    for row in failed:
-        output.show_note(f"{row['name']}: {row['reason']}")
+    for row in rows:
+        if row["reason"]:
+            output.show_note(f"{row['name']}: {row['reason']}")
     if failed:  # after the results of the others: a script sees the exit code all the same
         raise WorkError(f"{len(failed)} of {len(rows)} pairs failed; the others are in {out}")
 

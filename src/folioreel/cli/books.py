@@ -43,11 +43,12 @@ def retrieve(film: tuple[Path, ...], books: Path, subtitles: Any, **settings: An
     """
     from folioreel.apps import retrieve as app
     from folioreel.ingest.film import load_film
+    from folioreel.ingest.sync import Timing
 
     config = app.RetrieveConfig(**settings)
     with output.show_progress(_KEPT) as progress:
-        # Books are found by what is said: decoding the video would change nothing.
-        read_film = load_film(film, subtitles=subtitles, shots=False)
+        # Books are found by what is said: shots and exact times would change nothing.
+        read_film = load_film(film, subtitles=subtitles, shots=False, timing=Timing(sync=False))
         output.show_notes(read_film.path or Path(read_film.title), read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
     output.show_json([asdict(candidate) for candidate in retrieval.candidates])

@@ -13,6 +13,8 @@ from folioreel.cli import output
 if TYPE_CHECKING:
     from click.decorators import FC
 
+    from folioreel.ingest.sync import Timing
+
 # The library checks that a path exists and can be read: its messages say more than click's.
 FILE = click.Path(path_type=Path, readable=False)
 
@@ -110,6 +112,25 @@ subtitles = click.option(
     help="Subtitles to use: a file, or a track of the video by number or language, or none. "
     "Repeat it for the parts of a film, in order.",
 )
+sync = _switch_off("sync", "Do not check the times of a subtitle file by the film's sound.")
+timing = join(
+    click.option(
+        "--offset",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="Shift the subtitles: -2.4 if they are 2.4 s late.",
+    ),
+    click.option(
+        "--fps",
+        metavar="FROM:TO",
+        help="Stretch subtitles that were timed for another frame rate, such as 25:23.976.",
+    ),
+    click.option(
+        "--stretch", type=float, metavar="FACTOR", help="Multiply the times of the subtitles."
+    ),
+    sync,
+)
 no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
 watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))
 preset = name(
@@ -146,6 +167,19 @@ moved = join(
     click.option("--book", type=FILE, multiple=True, help=_moved_help("book", "volume")),
     click.option("--film", type=FILE, multiple=True, help=_moved_help("film", "part")),
 )
+
+
+def take_timing(settings: dict[str, Any]) -> Timing:
+    """The options of `timing`, taken out of a command's settings."""
+    from folioreel.ingest.sync import Timing, parse_rates
+
+    offset_s, fps, stretch = (settings.pop(name) for name in ("offset", "fps", "stretch"))
+    if fps is not None and stretch is not None:
+        raise click.UsageError("--fps and --stretch are the same thing; give one of them")
+    if fps is not None:
+        stretch = parse_rates(fps)
+    sync = settings.pop("sync")
+    return Timing(offset_s=offset_s, stretch=1.0 if stretch is None else stretch, sync=sync)
 
 
 class CommandGroup(click.Group):

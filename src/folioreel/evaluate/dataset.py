@@ -38,6 +38,7 @@ from folioreel.evaluate.judged_tables import Judgement, SpokenLine
 from folioreel.files import write_text
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
+from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
@@ -118,7 +119,12 @@ def load_pair_film(
         film = recall_features(read_film_json(pair.film), encoder)
         return film if shots else replace(film, shots=(), features=None)
     return load_film(
-        pair.film, subtitles=pair.subtitles, shots=shots, progress=progress, encoder=encoder
+        pair.film,
+        subtitles=pair.subtitles,
+        timing=Timing(sync=False),  # judgements go by the times of the file
+        shots=shots,
+        progress=progress,
+        encoder=encoder,
     )
 
 

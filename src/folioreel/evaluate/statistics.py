@@ -7,6 +7,7 @@ from typing import Any
 
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import holds_film, is_film, load_film
+from folioreel.ingest.sync import Timing
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
@@ -49,7 +50,8 @@ def inspect_file(
 
     A folder is a film in several parts or a book in several volumes.
     """
+    name = path.absolute().name
     if holds_film(path) if path.is_dir() else is_film(path):
-        counts = describe_film(load_film(path, shots=shots, progress=progress))
-        return {"kind": "film", "file": path.absolute().name, **counts}
-    return {"kind": "book", "file": path.absolute().name, **describe_book(load_book(path))}
+        film = load_film(path, shots=shots, timing=Timing(sync=False), progress=progress)
+        return {"kind": "film", "file": name, **describe_film(film)}
+    return {"kind": "book", "file": name, **describe_book(load_book(path))}

@@ -55,6 +55,7 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "subtitle_times_s": [[said.start_s, said.end_s] for said in film.subtitles],
             **_parts_to_dict(film),
         },
+        "warnings": list(alignment.warnings),
         "model": dict(alignment.signature),
         "links": [_link_to_dict(alignment, link) for link in alignment.links],
     }
@@ -211,7 +212,13 @@ def read_alignment(
         raise InputError("does not have one link per moment in time order; align again", path)
     if any(link.sentence >= sentences for link in links):
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
-    return Alignment(book=read_book, film=read_film, links=links, signature=document["model"])
+    return Alignment(
+        book=read_book,
+        film=read_film,
+        links=links,
+        signature=document["model"],
+        warnings=tuple(document.get("warnings", ())),
+    )
 
 
 def _read_book(record: dict[str, Any], files: list[Path], alignment: Path) -> Book:

@@ -151,6 +151,7 @@ def make_payload(
             for moment in alignment.film.moments
         ],
         "links": [page_link(link) for link in alignment.links],
+        "warnings": list(alignment.warnings),
         "thumbnails": list(thumbnails),
         "judgements": list(judgements),
         "revision": revision,

@@ -46,7 +46,7 @@ _SLOWER_RATES = (
     (30000 / 1001, "29.97", 30.0),
     (25.0, "25", 30000 / 1001),
 )
-_RETIME = "re-time them with ffsubsync or Subtitle Edit"
+_RETIME = "re-time them with --offset or --fps"
 # In a clip below five minutes people may speak anywhere, so gaps before and after say nothing.
 _CLIP_S = 300.0
 # A film with no word in its first quarter of an hour is rare enough to mention.
@@ -168,7 +168,7 @@ def check_times(
         if hours and rest_s < _LATE_START_S and last_s - first_s + rest_s <= duration_s + 2.0:
             yield (
                 f"the subtitles begin at {begin}, on a broadcast clock; subtract {hours:.0f} h "
-                "from their times with Subtitle Edit"
+                f"from their times with --offset -{3600 * hours:.0f}"
             )
         else:
             yield (

@@ -26,15 +26,17 @@ from folioreel.ingest.several import Given, check_distinct, list_files
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
+from folioreel.ingest.sync import Timing, describe_timing, find_timing, retime
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, recall_features, same_shots, scan_cached
+from folioreel.ingest.video.voice import find_voice
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback, name_progress
 from folioreel.types import Film
 
-# Where the title ends in a file name: the year, the resolution, or the source of a release.
 _log = logging.getLogger(__name__)
+# Where the title ends in a file name: the year, the resolution, or the source of a release.
 _RELEASE_WORDS = re.compile(
     r"[\s._(\[-]+(?:(?:19|20)\d\d\b|\d{3,4}[pi]\b|dvd|blu-?ray|brrip|web-?(?:dl|rip)|hdtv|x26[45]|xvid)"
     r".*$",
@@ -50,6 +52,7 @@ def load_film(
     *,
     subtitles: Wanted | Sequence[Wanted] = None,
     shots: bool = True,
+    timing: Timing | None = None,
     detector: DetectorName = "adaptive",
     progress: ProgressCallback | None = None,
     encoder: FrameEncoder | None = None,
@@ -64,6 +67,8 @@ def load_film(
             video, or a subtitle file beside it. For a film in several parts, one of these for all
             of them, or a list with one for each.
         shots: Whether to find the shots, which means decoding the whole video.
+        timing: How to shift and stretch the subtitles. By default those from a file are compared
+            with the film's sound, and shifted or stretched where they are clearly off.
         detector: How to find them: `adaptive`, or `transnetv2` if that package is installed.
         progress: Called as each stage proceeds.
         encoder: Computes feature vectors of the shots (`Film.features`), for example
@@ -79,6 +84,7 @@ def load_film(
             file,
             subtitles=wanted,
             shots=shots,
+            timing=timing or Timing(),
             detector=detector,
             progress=name_stage(progress, part, len(files)),
             encoder=encoder,
@@ -138,6 +144,7 @@ def _load_file(
     *,
     subtitles: Wanted,
     shots: bool,
+    timing: Timing,
     detector: DetectorName,
     progress: ProgressCallback | None,
     encoder: FrameEncoder | None,
@@ -147,10 +154,11 @@ def _load_file(
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
-        return _load_subtitles_alone(path)
+        return _load_subtitles_alone(path, timing)
     with OpenVideo(path) as video:
         dialogue = find_dialogue(video, subtitles, progress)
         sha256 = file_sha256(path)
+        dialogue = _fit_times(video, sha256, dialogue, timing, progress)
         scan = VideoScan(shots=(), end_s=video.length_s)
         if shots:
             scan = scan_cached(video, sha256, detector, encoder, progress)
@@ -232,6 +240,27 @@ def _is_subtitle_file(path: Path) -> bool:
     return True
 
 
+def _fit_times(
+    video: OpenVideo,
+    sha256: str,
+    dialogue: Dialogue,
+    timing: Timing,
+    progress: ProgressCallback | None,
+) -> Dialogue:
+    """The dialogue at the times that the user gives, or that the film's sound calls for."""
+    if timing.is_given:
+        return retime(dialogue, timing)
+    # The tracks of a video come with it, so they are trusted.
+    if not (timing.sync and dialogue.from_file and dialogue.subtitles):
+        return dialogue
+    voice = find_voice(video, sha256, progress)
+    found = None if voice is None else find_timing(dialogue.subtitles, voice)
+    if found is None:
+        return dialogue
+    note = describe_timing(found, dialogue.last_cue_s)
+    return retime(replace(dialogue, notes=(*dialogue.notes, note)), found)
+
+
 def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialogue) -> Film:
     notes = [*dialogue.notes, *scan.notes]
     # The frames that were decoded know better than the header how long the film is; a cue may stay
@@ -254,8 +283,8 @@ def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialog
     )
 
 
-def _load_subtitles_alone(path: Path) -> Film:
-    dialogue = read_subtitles(path)
+def _load_subtitles_alone(path: Path, timing: Timing) -> Film:
+    dialogue = retime(read_subtitles(path), timing)
     if not dialogue.subtitles:
         raise InputError(
             f"has {dialogue.cue_count} cues but no speech ({'; '.join(dialogue.notes)}); "

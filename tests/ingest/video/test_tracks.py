@@ -12,7 +12,7 @@ from folioreel.errors import InputError
 from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.video import tracks as tracks_module
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.ingest.video.tracks import Track, choose_track, language_code, language_name
+from folioreel.ingest.video.tracks import Track, choose_track
 from folioreel.progress import Progress, ProgressCallback
 
 CUES = [(500, 1500, "Hello <i>there</i>."), (2000, 3000, "Good\nbye.")]
@@ -180,13 +180,3 @@ def test_progress_reaches_the_end(tmp_path: Path) -> None:
     seen: list[Progress] = []
     read_track(video, list_tracks(video)[0], seen.append)
     assert seen[-1].done == seen[-1].total > 0
-
-
-def test_languages() -> None:
-    for text in ("en", "eng", "English", "en-US", " EN_gb "):
-        assert language_code(text) == "en"
-    assert [language_code(text) for text in ("und", "", None, "xx", "fra", "zho")] == [
-        None, None, None, None, "fr", "zh",
-    ]  # fmt: skip
-    assert language_name("de") == "German"
-    assert language_name(None) == "unknown language"

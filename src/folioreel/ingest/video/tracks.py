@@ -1,7 +1,4 @@
-"""Subtitle tracks inside a video: which there are, which one to read, and what it says.
-
-Also the names of languages, by which tracks and subtitle files are told apart.
-"""
+"""Subtitle tracks inside a video: which there are, which one to read, and what it says."""
 
 from __future__ import annotations
 
@@ -22,6 +19,8 @@ from folioreel.ingest.subtitles.pysubs2_formats import parse_substation
 from folioreel.ingest.subtitles.subrip import split_voices
 from folioreel.ingest.subtitles.ttml_sami import parse_ttml
 from folioreel.ingest.video.container import OpenVideo
+from folioreel.language import language_code as language_code  # for those who import it here
+from folioreel.language import language_name
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.times import format_timestamp
 
@@ -217,32 +216,3 @@ def _payload(data: bytes) -> bytes:
             texts.append(content)
         position += max(size, 8)
     return b"\n".join(texts)
-
-
-# ISO 639-1, then the codes of ISO 639-2 (both where they differ), then the English name.
-_TABLE = """
-    af afr Afrikaans; ar ara Arabic; bg bul Bulgarian; bn ben Bengali; bs bos Bosnian; ca cat
-    Catalan; cs cze ces Czech; cy wel cym Welsh; da dan Danish; de ger deu German; el gre ell
-    Greek; en eng English; es spa Spanish; et est Estonian; eu baq eus Basque; fa per fas Persian;
-    fi fin Finnish; fr fre fra French; ga gle Irish; gl glg Galician; he heb Hebrew; hi hin Hindi;
-    hr hrv Croatian; hu hun Hungarian; hy arm hye Armenian; id ind Indonesian; is ice isl
-    Icelandic; it ita Italian; ja jpn Japanese; ka geo kat Georgian; ko kor Korean; la lat Latin;
-    lt lit Lithuanian; lv lav Latvian; mk mac mkd Macedonian; ms may msa Malay; nl dut nld Dutch;
-    no nor Norwegian; nb nob Bokmål; nn nno Nynorsk; pl pol Polish; pt por Portuguese; ro rum ron
-    Romanian; ru rus Russian; sk slo slk Slovak; sl slv Slovenian; sq alb sqi Albanian; sr srp
-    Serbian; sv swe Swedish; ta tam Tamil; te tel Telugu; th tha Thai; tl tgl Tagalog; tr tur
-    Turkish; uk ukr Ukrainian; ur urd Urdu; vi vie Vietnamese; yi yid Yiddish; zh chi zho Chinese
-"""
-_ROWS = [row.split() for row in _TABLE.split(";")]
-_CODES = {name.casefold(): row[0] for row in _ROWS for name in row}
-_NAMES = {row[0]: row[-1] for row in _ROWS}
-
-
-def language_code(text: str | None) -> str | None:
-    """The two-letter code of `en`, `eng`, `en-US` or `English`; None for `und` or unknown words."""
-    return _CODES.get(re.split("[-_]", (text or "").strip().casefold())[0])
-
-
-def language_name(code: str | None) -> str:
-    """The English name of a two-letter code."""
-    return _NAMES.get(code or "", "unknown language")

@@ -1,0 +1,106 @@
+"""Whether a film and a book belong together at all, and are in one language.
+
+An alignment finds something for every film: in a wrong book, too, a few lines are alike. What tells
+a wrong book is the score of `fit_score`, by which `retrieve` ranks books: the evidence of the chain
+times the similarity of words and names. The thresholds are from right and wrong pairs
+(docs/explanation/warnings.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from folioreel.errors import FolioReelError
+from folioreel.ingest.video.container import OpenVideo
+from folioreel.ingest.video.tracks import Track, list_tracks
+from folioreel.language import Language, detect_language, language_name
+from folioreel.similarity.tfidf import compare_bags, make_bag
+from folioreel.types import Alignment, Book, Film
+
+# What wrong books typically have. Lower values are raised to these: a book with less is not more
+# wrong, but a different kind of text, and would widen the scatter of wrong books for nothing.
+_LEAST_EVIDENCE, _LEAST_SIMILARITY = 0.1, 0.05
+
+_LOW_SCORE = 0.078
+"""All right books that were tried score more than this, with the presets `default` (38 right and
+152 wrong) and `fast` (30 and 60), and all wrong ones less."""
+_LOW_SCORE_OF_SHORT = 0.04
+_SHORT, _TOO_SHORT = 500, 200
+"""Of films with fewer than `_SHORT` spoken sentences some right ones score less, as they name few
+of their people; with fewer than `_TOO_SHORT`, scores say nothing."""
+
+_SURE = 0.9
+"""The confidence from which a language counts as known."""
+_KIN = ({"no", "nb", "nn", "da"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"gl", "pt"}, {"cs", "sk"})
+"""Languages so close in writing that a detector may take one for the other."""
+
+
+def fit_score(evidence: float, similarity: float) -> float:
+    """How well a book fits a film, above 0.
+
+    Args:
+        evidence: Of the chain or the positions, in nats per moment.
+        similarity: Of words and names, by `compare_bags`.
+    """
+    return max(evidence, _LEAST_EVIDENCE) * max(similarity, _LEAST_SIMILARITY)
+
+
+def score_of(alignment: Alignment) -> float:
+    """The score of a film's dialogue and a book, by what was found."""
+    said, written = alignment.film.subtitles, alignment.book.sentences
+    bags = [make_bag(" ".join(part.text for part in side)) for side in (said, written)]
+    # Silent shots say nothing about the book, or little, so they are not counted.
+    evidence = -float(alignment.signature["energy"]) / max(1, len(said))
+    return fit_score(evidence, float(compare_bags(bags[0], bags[1:])[0]))
+
+
+def check_fit(alignment: Alignment) -> str | None:
+    """A warning if the film does not seem to be made from the book, by what was found.
+
+    Only for presets that follow positions, whose evidence can be compared, and for films in which
+    enough is said.
+    """
+    spoken = len(alignment.film.subtitles)
+    if spoken < _TOO_SHORT or alignment.signature["config"]["steps"] is None:
+        return None
+    if score_of(alignment) >= (_LOW_SCORE if spoken >= _SHORT else _LOW_SCORE_OF_SHORT):
+        return None
+    return (
+        "this does not look like the film of this book: the two share no more than any film and "
+        "any book; most links are probably chance"
+    )
+
+
+def check_languages(film: Film, book: Book) -> str | None:
+    """A warning if the subtitles are in another language than the book, and what to use instead."""
+    spoken = detect_language(" ".join(subtitle.text for subtitle in film.subtitles))
+    written = detect_language(" ".join(sentence.text for sentence in book.sentences))
+    if spoken is None or written is None or _may_be_same(spoken, written):
+        return None
+    said, wanted = language_name(spoken.code), language_name(written.code)
+    tracks = [track for track in _text_tracks(film) if track.language == written.code]
+    if tracks:
+        listed = " or ".join(f"--subtitles {track.index} for {track}" for track in tracks)
+        advice = f"the film has {wanted} ones: use {listed}"
+    else:
+        how = " (--subtitles FILE)" if film.video is not None else ""
+        advice = f"give {wanted} subtitles{how}, or the book in {said}"
+    return f"the subtitles are in {said} and the book is in {wanted}; {advice}"
+
+
+def _may_be_same(one: Language, other: Language) -> bool:
+    if min(one.confidence, other.confidence) < _SURE or one.code == other.code:
+        return True
+    return any({one.code, other.code} <= kin for kin in _KIN)
+
+
+def _text_tracks(film: Film) -> Iterator[Track]:
+    """The tracks of the film's video that have the whole dialogue as text."""
+    if film.video is None:
+        return
+    try:
+        with OpenVideo(film.video) as video:
+            tracks = list_tracks(video)
+    except FolioReelError:
+        return  # moved since it was read: the warning is as good without
+    yield from (track for track in tracks if track.is_text and not track.forced)

@@ -1,0 +1,93 @@
+"""Films of other books, and subtitles in other languages, are named."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+from command_line import run
+from drawn_films import DrawnTrack, draw_film, shots_of
+
+from folioreel.alignment.aligner import align
+from folioreel.alignment.verdict import check_languages
+from folioreel.apps.demo import demo_folder
+from folioreel.ingest.book import load_book
+from folioreel.ingest.film import load_film
+from folioreel.types import Alignment
+
+FRENCH = "Ferme la porte, s'il te plaît, et reviens t'asseoir près du feu avec ta mère."
+ENGLISH = "Please shut the door and come back to sit by the fire with your mother."
+NOT_THE_FILM = "this does not look like the film of this book"
+
+
+@pytest.fixture(scope="module")
+def other_book(tmp_path_factory):
+    """A book about other things and people than the demo's."""
+    rng = np.random.default_rng(0)
+    subjects = "Captain Ahmose,The queen's astronomer,Our grandfather,Sailor Bexley".split(",")
+    verbs = "watched,measured,drew,forgot,described,sold".split(",")
+    objects = "the comet,a brass sextant,seven whales,the northern ice,an old chart".split(",")
+    ends = "before the war,in the observatory,on the third voyage,with great care".split(",")
+    parts = (subjects, verbs, objects, ends)
+    lines = [" ".join(rng.choice(part) for part in parts) + "." for _ in range(600)]
+    path = tmp_path_factory.mktemp("other") / "voyage.txt"
+    path.write_text("\n\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("preset", ["default", "fast"])
+def test_the_right_book_gets_no_warning(preset):
+    alignment = align(demo_folder() / "book.txt", demo_folder() / "film.srt", preset=preset)
+    assert alignment.warnings == ()
+
+
+@pytest.mark.parametrize("preset", ["default", "fast"])
+def test_a_wrong_book_is_told(preset, other_book, caplog):
+    with caplog.at_level(logging.WARNING, "folioreel"):
+        alignment = align(other_book, demo_folder() / "film.srt", preset=preset)
+    assert len(alignment.warnings) == 1
+    assert alignment.warnings[0].startswith(NOT_THE_FILM)
+    assert [record.getMessage() for record in caplog.records] == list(alignment.warnings)
+
+
+def test_a_wrong_book_is_told_everywhere(other_book, tmp_path):
+    film = demo_folder() / "film.srt"
+    result = run("align", other_book, film, "--preset", "fast", "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    assert f"folioreel: {NOT_THE_FILM}" in result.stderr
+    assert f"Warning: {NOT_THE_FILM}" in result.stdout
+    document = json.loads((tmp_path / "out" / "alignment.json").read_text("utf-8"))
+    assert document["warnings"][0].startswith(NOT_THE_FILM)
+    assert NOT_THE_FILM in (tmp_path / "out" / "page.html").read_text("utf-8")
+    assert Alignment.load(tmp_path / "out").warnings == tuple(document["warnings"])
+
+
+def test_a_few_lines_tell_nothing(other_book, tmp_path):
+    clip = tmp_path / "clip.srt"
+    text = (demo_folder() / "film.srt").read_text("utf-8")
+    clip.write_text("\n\n".join(text.split("\n\n")[:40]), encoding="utf-8")
+    assert align(other_book, clip, preset="fast").warnings == ()
+
+
+def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
+    book = tmp_path / "roman.txt"
+    book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
+    cues = {"eng": ENGLISH, "fre": FRENCH}
+    tracks = [DrawnTrack(cues=[(500, 3000, cues[code])], language=code) for code in cues]
+    film = load_film(draw_film(tmp_path / "film.mkv", shots_of([100]), tracks=tracks))
+    warning = check_languages(film, load_book(book))
+    assert warning == (
+        "the subtitles are in English and the book is in French; the film has French ones: use "
+        "--subtitles 2 for track 2 (French, SubRip)"
+    )
+    french = load_film(film.video, subtitles="fr")
+    assert check_languages(french, load_book(book)) is None
+
+
+def test_another_language_without_such_a_track(tmp_path):
+    book, film = tmp_path / "roman.txt", tmp_path / "film.srt"
+    book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
+    film.write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{ENGLISH}\n", encoding="utf-8")
+    result = run("align", book, film, "--preset", "fast")
+    assert "in English and the book is in French; give French subtitles" in result.stderr
+    assert NOT_THE_FILM not in result.stderr

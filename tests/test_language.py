@@ -1,0 +1,61 @@
+"""Languages: detecting them, and their names."""
+
+import pytest
+
+from folioreel.language import detect_language, language_code, language_name
+
+PROVERBS = {
+    "ar": "ذهبت إلى السوق لأشتري بعض الخبز والحليب، ثم عدت إلى البيت مع صديقي القديم.",
+    "ca": "Ahir vaig anar al mercat amb la meva germana i vam comprar pa, però no hi havia llet.",
+    "de": "Gestern ging ich mit meiner Schwester auf den Markt, und wir kauften Brot und Milch.",
+    "en": "Yesterday I went to the market with my sister, and we bought some bread and milk.",
+    "es": "Ayer fui al mercado con mi hermana y compramos pan, pero ya no quedaba leche.",
+    "fi": "Eilen kävin sisareni kanssa torilla, ja ostimme leipää, mutta maitoa ei enää ollut.",
+    "fr": "Hier, je suis allé au marché avec ma sœur et nous avons acheté du pain et du lait.",
+    "hu": "Tegnap elmentem a nővéremmel a piacra, és vettünk kenyeret, de tej már nem volt.",
+    "it": "Ieri sono andato al mercato con mia sorella e abbiamo comprato il pane e il latte.",
+    "ja": "昨日、私は妹と一緒に市場へ行って、パンと牛乳を買いました。とても楽しかったです。",
+    "ko": "어제 나는 여동생과 함께 시장에 가서 빵과 우유를 샀습니다. 아주 재미있었어요.",
+    "nl": "Gisteren ging ik met mijn zus naar de markt en we kochten brood en een fles melk.",
+    "pl": "Wczoraj poszedłem z siostrą na targ i kupiliśmy chleb, ale mleka już nie było.",
+    "pt": "Ontem fui ao mercado com a minha irmã e comprámos pão, mas já não havia leite.",
+    "ru": "Вчера я ходил с сестрой на рынок, и мы купили хлеба, но молока уже не было.",
+    "th": "เมื่อวานนี้ฉันไปตลาดกับน้องสาวและซื้อขนมปังกับนม",
+    "tr": "Dün kız kardeşimle pazara gittim ve biraz ekmek aldık, ama süt kalmamıştı.",
+    "zh": "昨天我和妹妹一起去了市场，买了面包和牛奶，然后我们就回家了。",
+}
+
+
+@pytest.mark.parametrize("code", PROVERBS)
+def test_one_sentence_is_enough(code):
+    found = detect_language(PROVERBS[code])
+    assert found.code == code
+    assert found.confidence > 0.8
+
+
+def test_a_long_text_is_judged_by_all_of_it():
+    """A preface in another language does not decide."""
+    found = detect_language(PROVERBS["fr"] * 10 + PROVERBS["en"] * 2000)
+    assert found.code == "en"
+    assert found.confidence > 0.9
+
+
+def test_capitals_and_subtitles():
+    assert detect_language(PROVERBS["de"].upper()).code == "de"
+    assert detect_language("- Où est-il ?\n- Je ne sais pas. Attendez-moi ici !").code == "fr"
+
+
+def test_texts_that_tell_little():
+    assert detect_language("") is None
+    assert detect_language(" 12:30 … ?!") is None
+    assert detect_language("Oh!").confidence < 0.5
+
+
+def test_names_and_codes():
+    for text in ("en", "eng", "English", "en-US", " EN_gb "):
+        assert language_code(text) == "en"
+    assert [language_code(text) for text in ("und", "", None, "xx", "fra", "zho")] == [
+        None, None, None, None, "fr", "zh",
+    ]  # fmt: skip
+    assert language_name("de") == "German"
+    assert language_name(None) == "unknown language"
