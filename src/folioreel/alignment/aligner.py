@@ -18,7 +18,7 @@ from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
 from folioreel.alignment.positions import Positions, film_times, follow_book
 from folioreel.alignment.score import context_scores, score_cells
-from folioreel.config import AlignConfig
+from folioreel.config import AlignConfig, SpeechConfig
 from folioreel.errors import AlignmentError, ConfigError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film, watch_film
@@ -43,6 +43,7 @@ def align(
     preset: AlignConfig | str | Path = "default",
     encoder: TextEncoder | str | Path | None = None,
     subtitles: Path | int | str | None = None,
+    speech: SpeechConfig | None = None,
     shots: bool = True,
     pictures: bool = True,
     detector: DetectorName = "adaptive",
@@ -61,8 +62,10 @@ def align(
             themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
-        subtitles: A subtitle file, a track number, a language, or `none`; by default the best text
-            track of the video, else a subtitle file beside it.
+        subtitles: A subtitle file, a track number, a language, `speech` or `none`; by default the
+            best text track of the video, else a subtitle file beside it, else its speech if that
+            extra is installed.
+        speech: The model and the language of the speech, if it is recognised.
         shots: Whether to look for shots; without them a video is its dialogue alone.
         pictures: Whether to look at what the shots show, if the preset makes use of it.
         detector: The shot detector.
@@ -82,6 +85,7 @@ def align(
     film = aligner.load_film(
         film,
         subtitles=subtitles,
+        speech=speech,
         shots=shots,
         pictures=pictures,
         detector=detector,
@@ -161,6 +165,7 @@ class Aligner:
         film: Film | Path | str,
         *,
         subtitles: Path | int | str | None = None,
+        speech: SpeechConfig | None = None,
         shots: bool = True,
         pictures: bool = True,
         detector: DetectorName = "adaptive",
@@ -172,6 +177,7 @@ class Aligner:
             return load_film(
                 film,
                 subtitles=subtitles,
+                speech=speech,
                 shots=shots,
                 detector=detector,
                 progress=progress,

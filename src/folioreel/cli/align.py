@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("book", type=options.FILE)
 @click.argument("film", type=options.FILE)
 @options.subtitles
+@options.speech
 @options.method
 @options.choice(
     "--detector",
@@ -38,6 +39,7 @@ def align(book: Path, film: Path, out: Path | None, force: bool, **settings: Any
       folioreel align novel.epub film.mkv --out result
       folioreel align novel.txt film.srt --json > alignment.json
       folioreel align novel.pdf film.mp4 --subtitles fr --out result
+      folioreel align novel.epub film.mkv --subtitles speech --out result
       folioreel align novel.epub film.mkv --encoder minilm --out result
     """
     from folioreel.alignment.aligner import align as align_files

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from folioreel.apps.borrow import Loan
     from folioreel.apps.caption import Story
     from folioreel.apps.retrieve import Retrieval
+    from folioreel.config import SpeechConfig
 
 _KEPT = "the books read so far"
 _film_and_library = options.join(
     click.argument("film", type=options.FILE),
     options.books("Folder of books; subfolders and archives are searched, too."),
     options.subtitles,
+    options.speech,
     options.shortlist,
 )
 
@@ -29,7 +31,9 @@ _film_and_library = options.join(
 @_film_and_library
 @options.parallel
 @options.json
-def retrieve(film: Path, books: Path, subtitles: str | None, **settings: Any) -> None:
+def retrieve(
+    film: Path, books: Path, subtitles: str | None, speech: SpeechConfig, **settings: Any
+) -> None:
     """Find the book that a film was made from.
 
     FILM is a video or a subtitle file. Every book in the folder is compared with it by words and
@@ -46,7 +50,9 @@ def retrieve(film: Path, books: Path, subtitles: str | None, **settings: Any) ->
     config = app.RetrieveConfig(**settings)
     with output.show_progress(_KEPT) as progress:
         # Books are found by what is said: decoding the video would change nothing.
-        read_film = load_film(film, subtitles=subtitles, shots=False)
+        read_film = load_film(
+            film, subtitles=subtitles, speech=speech, shots=False, progress=progress
+        )
         output.show_notes(film, read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
     output.show_json([asdict(candidate) for candidate in retrieval.candidates])
@@ -80,7 +86,7 @@ def borrow(film: Path, books: Path, count: int, **settings: Any) -> None:
     from folioreel.apps import borrow as app
 
     aligner = Aligner.load()  # it says which features of the pictures it needs
-    how = {name: settings.pop(name) for name in ("subtitles", "shots", "pictures")}
+    how = {name: settings.pop(name) for name in ("subtitles", "speech", "shots", "pictures")}
     config = app.BorrowConfig(**settings)
     with output.show_progress(_KEPT) as progress:
         read_film = aligner.load_film(film, progress=progress, **how)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +91,8 @@ force = click.option("--force", is_flag=True, help="Overwrite existing results."
 subtitles = click.option(
     "--subtitles",
     metavar="FILE|TRACK|LANGUAGE",
-    help="Subtitles to use: a file, or a track of the video by number or language, or none.",
+    help="Subtitles to use: a file, or a track of the video by number or language, or none; or "
+    "speech, to recognise what is said (needs folioreel[speech]).",
 )
 no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
 watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))
@@ -128,6 +130,31 @@ moved = join(
     click.option("--book", type=FILE, help="The book, if it has moved since it was aligned."),
     click.option("--film", type=FILE, help="The film, if it has moved since it was aligned."),
 )
+
+
+_speech_model = click.option(
+    "--speech-model",
+    metavar="NAME|FOLDER",
+    help="Whisper model that listens: tiny, base, small, medium, large-v3, turbo …, which is "
+    "downloaded unless it is here, or a folder (default: base, of folioreel[speech]).",
+)
+_speech_language = click.option(
+    "--speech-language", metavar="LANGUAGE", help="Language that is spoken (default: detected)."
+)
+
+
+def speech(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--speech-model` and `--speech-language`, as the parameter `speech`."""
+
+    @_speech_model
+    @_speech_language
+    @functools.wraps(command)
+    def with_speech(*, speech_model: str | None, speech_language: str | None, **rest: Any) -> Any:
+        from folioreel.config import SpeechConfig
+
+        return command(speech=SpeechConfig(model=speech_model, language=speech_language), **rest)
+
+    return with_speech
 
 
 class CommandGroup(click.Group):

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from folioreel.config import SpeechConfig
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
 from folioreel.ingest.dialogue_source import check_times, find_dialogue
@@ -33,6 +34,7 @@ def load_film(
     path: Path | str,
     *,
     subtitles: Path | int | str | None = None,
+    speech: SpeechConfig | None = None,
     shots: bool = True,
     detector: DetectorName = "adaptive",
     progress: ProgressCallback | None = None,
@@ -43,8 +45,10 @@ def load_film(
     Args:
         path: A video, or a subtitle file alone.
         subtitles: Where the words come from: a subtitle file, the number of a track of the video, a
-            language (`en`, `eng`, `English`), or `none`. By default the best text track of the
-            video, or a subtitle file beside it.
+            language (`en`, `eng`, `English`), `speech` to recognise what is said, or `none`. By
+            default the best text track of the video, or a subtitle file beside it, or else its
+            speech, if that extra is installed.
+        speech: The model and the language of the speech, if it is recognised.
         shots: Whether to find the shots, which means decoding the whole video.
         detector: How to find them: `adaptive`, or `transnetv2` if that package is installed.
         progress: Called as each stage proceeds.
@@ -61,12 +65,11 @@ def load_film(
             raise InputError("is itself a subtitle file; drop --subtitles", path)
         return _load_subtitles_alone(path)
     with OpenVideo(path) as video:
-        dialogue = find_dialogue(video, subtitles, progress)
-        sha256 = file_sha256(path)
+        dialogue = find_dialogue(video, subtitles, progress, speech)
         scan = VideoScan(shots=(), end_s=video.length_s)
         if shots:
-            scan = scan_cached(video, sha256, detector, encoder, progress)
-        return _build_film(video, sha256, scan, dialogue)
+            scan = scan_cached(video, video.sha256, detector, encoder, progress)
+        return _build_film(video, scan, dialogue)
 
 
 def watch_film(
@@ -88,7 +91,7 @@ def watch_film(
         return film
     with OpenVideo(film.video) as video:
         # Hashed anew: a film read from a result may know the hash of a file that was replaced.
-        scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)
+        scan = scan_cached(video, video.sha256, detector, encoder, progress)
     if scan.shots != film.shots:
         _log.warning(
             f"{film.video}: the {detector} detector finds other shots than the film has, so its "
@@ -131,7 +134,7 @@ def _is_subtitle_file(path: Path) -> bool:
     return True
 
 
-def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialogue) -> Film:
+def _build_film(video: OpenVideo, scan: VideoScan, dialogue: Dialogue) -> Film:
     notes = [*dialogue.notes, *scan.notes]
     # The frames that were decoded know better than the header how long the film is; a cue may stay
     # on screen after the last of them.
@@ -147,7 +150,7 @@ def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialog
         subtitles=dialogue.subtitles,
         video=video.path,
         path=video.path,
-        sha256=sha256,
+        sha256=video.sha256,
         notes=tuple(notes),
         features=scan.features,
     )
