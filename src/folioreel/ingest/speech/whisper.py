@@ -247,6 +247,8 @@ class Whisper:
 
     def detect_language(self, windows: Sequence[Samples]) -> str:
         """The language of the first window that makes it clear, or else of most of them."""
+        if len(self.languages) == 1:
+            return self.languages[0]  # such a model cannot tell languages apart
         language, _, _ = self._model.detect_language(
             np.concatenate(windows), language_detection_segments=len(windows)
         )
