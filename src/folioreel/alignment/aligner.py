@@ -96,6 +96,7 @@ def align(
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
         "subtitles": None if subtitles is None else str(subtitles),
+        "speech": asdict(speech or SpeechConfig()),
         "shots": shots,
         "pictures": pictures,
         "detector": detector,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from folioreel.cli import options, output
+from folioreel.errors import InputError
 
 if TYPE_CHECKING:
     from folioreel.config import SpeechConfig
@@ -38,6 +39,8 @@ def transcribe(film: Path, speech: SpeechConfig, out: Path | None, force: bool) 
         check_output_file(stem.with_name(stem.name + suffix), force=force)
     with OpenVideo(film) as video, output.show_progress("the minutes heard so far") as progress:
         transcript = listen_to(video, speech, progress)
+    if not transcript.sentences:
+        raise InputError(f"{transcript.model} hears nobody speak; no subtitles were written", film)
     output.show_json(transcript_to_dict(transcript))
     make_folder(stem.parent)
     files = write_transcript(transcript, stem)

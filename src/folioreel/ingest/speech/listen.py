@@ -100,7 +100,9 @@ def listen(
         words = recogniser.recognise(samples, spoken)
         new = [word for window, said in zip(windows, words, strict=True)
                for word in _on_film_time(window, said)]  # fmt: skip
-        heard = Heard(words=(*heard.words, *new), language=spoken, until_s=until_s)
+        # Where no word is found the language was a guess; the next windows may tell it.
+        known = spoken if new else heard.language
+        heard = Heard(words=(*heard.words, *new), language=known, until_s=until_s)
         _store(key, heard)
     heard = replace(heard, finished=True)
     _store(key, heard)

@@ -28,7 +28,8 @@ INSTALL = 'pip install "folioreel[speech]"'
 _WEIGHTS = "model.bin"
 _NEEDED = ("config.json", "tokenizer.json", _WEIGHTS)  # without them faster-whisper would download
 # Whisper's own rules (Radford et al. 2022, section 4.5): text that compresses better repeats
-# itself, and an improbable window is silence if the model thinks so, or else misheard.
+# itself, and an improbable window is silence if the model thinks so, or else misheard. What still
+# is after the last attempt is left out here: mostly it was no speech, but music or cries.
 _REPETITIVE = 2.4
 _IMPROBABLE = -1.0
 _SILENT = 0.6
@@ -275,7 +276,7 @@ class Whisper:
             k = min(int(segment.seek / 100 // WINDOW_S), len(windows) - 1)
             if _is_silence(segment):
                 continue
-            if segment.compression_ratio > _REPETITIVE or segment.avg_logprob < _IMPROBABLE:
+            if _is_misheard(segment):
                 found[k] = self._try_again(windows[k], language)
             else:
                 found[k] += _words(segment, k * WINDOW_S)
@@ -289,11 +290,16 @@ class Whisper:
             condition_on_previous_text=False,
             word_timestamps=True,
         )
-        return [word for segment in segments for word in _words(segment, 0.0)]
+        right = (segment for segment in segments if not _is_misheard(segment))
+        return [word for segment in right for word in _words(segment, 0.0)]
 
 
 def _is_silence(segment: Any) -> bool:
     return bool(segment.no_speech_prob > _SILENT and segment.avg_logprob < _IMPROBABLE)
+
+
+def _is_misheard(segment: Any) -> bool:
+    return bool(segment.compression_ratio > _REPETITIVE or segment.avg_logprob < _IMPROBABLE)
 
 
 def _words(segment: Any, begin_s: float) -> list[Word]:
