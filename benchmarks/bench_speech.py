@@ -1,6 +1,6 @@
 """Seconds of listening per minute of film, beside faster-whisper called alone (`make bench`).
 
-All three hear the same three minutes, spoken by a synthetic voice, with the same model in memory:
+All three hear the same two minutes, spoken by a synthetic voice, with the same model in memory:
 folioreel in blocks of a minute that it can resume, and faster-whisper with the whole sound at once,
 by its batched pipeline and one window after the other. The best of three runs each, taken in turns,
 by the clock and by the time of all cores, which says the same on a busy machine.
@@ -19,7 +19,7 @@ from typing import Any
 
 from speech import make_film
 
-FILM_S = 180.0
+FILM_S = 120.0
 RUNS = 3
 
 
