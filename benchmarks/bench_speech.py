@@ -47,7 +47,8 @@ def main() -> None:
         print("skipped: install flite or espeak-ng, which speak for the film")
         return
     from folioreel.errors import ConfigError
-    from folioreel.ingest.speech.whisper import find_model, load_whisper
+    from folioreel.ingest.speech.model_files import find_model
+    from folioreel.ingest.speech.whisper import load_whisper
 
     try:
         name, folder = find_model()

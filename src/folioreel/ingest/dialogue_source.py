@@ -22,8 +22,8 @@ from folioreel.config import SpeechConfig
 from folioreel.errors import InputError
 from folioreel.ingest.source import describe_bitmap_subtitles
 from folioreel.ingest.speech.audio import choose_audio
+from folioreel.ingest.speech.model_files import INSTALL
 from folioreel.ingest.speech.transcribe import can_listen, transcribe
-from folioreel.ingest.speech.whisper import INSTALL
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.video.container import OpenVideo

@@ -7,7 +7,7 @@ from made_sound import CodedWords, spoken_film
 
 from folioreel.config import SpeechConfig
 from folioreel.ingest.film import load_film
-from folioreel.ingest.speech import whisper
+from folioreel.ingest.speech import model_files, whisper
 from folioreel.ingest.subtitles.dialogue import read_subtitles
 
 TIMES = {7: 1.0, 8: 20.0, 9: 62.0}
@@ -27,15 +27,15 @@ def film(tmp_path):
 def recogniser(tmp_path, monkeypatch):
     """The extra is installed, and has a model that hears our words."""
     coded = CodedWords()
-    monkeypatch.setattr(whisper, "is_installed", lambda: True)
-    monkeypatch.setattr(whisper, "find_model", lambda name=None: (name or "base", tmp_path))
+    monkeypatch.setattr(model_files, "is_installed", lambda: True)
+    monkeypatch.setattr(model_files, "find_model", lambda name=None: (name or "base", tmp_path))
     monkeypatch.setattr(whisper, "load_whisper", lambda name, folder: coded)
     return coded
 
 
 @pytest.fixture
 def no_extra(monkeypatch):
-    monkeypatch.setattr(whisper, "is_installed", lambda: False)
+    monkeypatch.setattr(model_files, "is_installed", lambda: False)
 
 
 def test_a_film_without_subtitles_is_listened_to(film, recogniser):
@@ -125,7 +125,7 @@ def test_a_language_that_nobody_understands(film, recogniser, language, says):
 def test_the_options_reach_the_recogniser(film, recogniser, monkeypatch, tmp_path):
     named = []
     monkeypatch.setattr(
-        whisper, "find_model", lambda name=None: named.append(name) or ("small", tmp_path)
+        model_files, "find_model", lambda name=None: named.append(name) or ("small", tmp_path)
     )
     load_film(film, subtitles="speech", shots=False, speech=SpeechConfig(model="small"))
     assert named == ["small"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from folioreel.config import SpeechConfig
 from folioreel.errors import ConfigError, InputError
-from folioreel.ingest.speech import whisper
+from folioreel.ingest.speech import model_files, whisper
 from folioreel.ingest.speech.audio import choose_audio
 from folioreel.ingest.speech.listen import listen
 from folioreel.ingest.speech.sentences import SpokenSentence, split_words
@@ -39,7 +39,7 @@ def transcribe(
         ConfigError: faster-whisper or the model is missing, or does not know the language.
         ModelFolderError: The model is damaged.
     """
-    name, folder = whisper.find_model(speech.model)
+    name, folder = model_files.find_model(speech.model)
     language = _check_language(speech.language)
     stream = choose_audio(video, language)
     if stream is None:
@@ -65,10 +65,10 @@ def can_listen(video: OpenVideo, speech: SpeechConfig) -> bool:
 
     A model that the user named counts as here: it may be downloaded.
     """
-    if choose_audio(video) is None or not whisper.is_installed():
+    if choose_audio(video) is None or not model_files.is_installed():
         return False
     try:
-        return speech.model is not None or bool(whisper.find_model())
+        return speech.model is not None or bool(model_files.find_model())
     except ConfigError:
         return False
 
