@@ -12,6 +12,7 @@ LAYERS = [
         "errors",
         "config",
         "files",
+        "packages",
         "cache",
         "progress",
         "text",

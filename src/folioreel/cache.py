@@ -49,21 +49,26 @@ def cached_array(
         make: Computes the array, which keeps its dtype in the cache.
         limit_bytes: How large the cache may become.
     """
-    path = _path(key)
-    found = _read(path)
+    found = find_array(key)
     if found is not None:
         return found
     made = make()
-    with suppress(InputError):  # the result is just as good if it cannot be stored
-        make_folder(path.parent)
-        write_whole(path, _pack(made))
-        _evict(path.parent, limit_bytes)
+    store_array(key, made, limit_bytes=limit_bytes)
     return made
 
 
 def find_array(key: str) -> NDArray[Any] | None:
     """The array of a key, or None if the cache does not have it."""
     return _read(_path(key))
+
+
+def store_array(key: str, array: NDArray[Any], *, limit_bytes: int = LIMIT_BYTES) -> None:
+    """Store the array of a key, in place of an earlier one, if the cache is writable."""
+    path = _path(key)
+    with suppress(InputError):  # the result is just as good if it cannot be stored
+        make_folder(path.parent)
+        write_whole(path, _pack(array))
+        _evict(path.parent, limit_bytes)
 
 
 def _path(key: str) -> Path:

@@ -206,3 +206,13 @@ class AlignConfig:
             return self
         weights = self.weights | {"visual": 1.0, "scene": 1.0}
         return replace(self, weights=weights, context=self.context_pictures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeechConfig:
+    """How a film is listened to, where its words are recognised from its sound."""
+
+    model: str | None = None
+    """A Whisper model by name, or its folder; None for the best one on this machine."""
+    language: str | None = None
+    """The language that is spoken, by code or name; None to detect it."""

@@ -14,7 +14,6 @@ from drawn_films import DrawnTrack, Picture, draw_film, draw_sound, scene, shots
 from made_embedding import ColourEyes
 
 from folioreel.errors import InputError, UnknownFormatError
-from folioreel.ingest import film as film_module
 from folioreel.ingest.film import is_film, load_film, watch_film
 from folioreel.ingest.subtitles.dialogue import read_subtitles
 from folioreel.ingest.video import container
@@ -260,7 +259,7 @@ def load_counted(
     """A film, and what was done to its file: `open` for each `av.open`, `hash` for each SHA-256."""
     done: list[str] = []
     with monkeypatch.context() as patch:
-        real_open, real_hash = container.av.open, film_module.file_sha256
+        real_open, real_hash = container.av.open, container.file_sha256
 
         def open_(*args: Any, **kwargs: Any) -> Any:
             done.append("open")
@@ -271,7 +270,7 @@ def load_counted(
             return real_hash(path)
 
         patch.setattr(container.av, "open", open_)
-        patch.setattr(film_module, "file_sha256", hash_)
+        patch.setattr(container, "file_sha256", hash_)
         return load_film(path, **options), done
 
 

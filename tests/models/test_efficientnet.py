@@ -12,8 +12,8 @@ from efficientnet_lite_pytorch import EfficientNet
 
 from folioreel.models import frame_features
 from folioreel.models.efficientnet import read_checkpoint
-from folioreel.models.folders import check_package_file, locate_in_package
 from folioreel.models.frame_features import load_frame_features
+from folioreel.packages import check_package_file, locate_in_package
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
 from folioreel.alignment.positions import Positions, film_times, follow_book
 from folioreel.alignment.score import context_scores, score_cells
-from folioreel.config import AlignConfig
+from folioreel.config import AlignConfig, SpeechConfig
 from folioreel.errors import AlignmentError, ConfigError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film, watch_film
@@ -53,6 +53,7 @@ def align(
     preset: AlignConfig | str | Path = "default",
     encoder: TextEncoder | str | Path | None = None,
     subtitles: Wanted | Sequence[Wanted] = None,
+    speech: SpeechConfig | None = None,
     timing: Timing | None = None,
     shots: bool = True,
     pictures: bool = True,
@@ -74,9 +75,11 @@ def align(
             themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
-        subtitles: A subtitle file, a track number, a language, or `none`; by default the best text
-            track of the video, else a subtitle file beside it. For a film in several parts, one of
-            these for all, or a list with one for each.
+        subtitles: A subtitle file, a track number, a language, `speech` or `none`; by default the
+            best text track of the video, else a subtitle file beside it, else its speech if that
+            extra is installed. For a film in several parts, one of these for all, or a list with
+            one for each.
+        speech: The model and the language of the speech, if it is recognised.
         timing: How to shift and stretch the subtitles; by default those from a file are compared
             with the film's sound, and mended where they are clearly off.
         shots: Whether to look for shots; without them a video is its dialogue alone.
@@ -98,6 +101,7 @@ def align(
     film = aligner.load_film(
         film,
         subtitles=subtitles,
+        speech=speech,
         timing=timing,
         shots=shots,
         pictures=pictures,
@@ -112,6 +116,7 @@ def align(
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
         "subtitles": _option_of(subtitles),
+        "speech": asdict(speech or SpeechConfig()),
         "timing": asdict(timing or Timing()),
         "shots": shots,
         "pictures": pictures,
@@ -183,6 +188,7 @@ class Aligner:
         film: Film | Given,
         *,
         subtitles: Wanted | Sequence[Wanted] = None,
+        speech: SpeechConfig | None = None,
         timing: Timing | None = None,
         shots: bool = True,
         pictures: bool = True,
@@ -195,6 +201,7 @@ class Aligner:
             return load_film(
                 film,
                 subtitles=subtitles,
+                speech=speech,
                 timing=timing,
                 shots=shots,
                 detector=detector,

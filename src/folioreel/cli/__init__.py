@@ -20,6 +20,7 @@ from folioreel.cli.corpus import corpus
 from folioreel.cli.describe import describe
 from folioreel.cli.evaluate import evaluate
 from folioreel.cli.train import train
+from folioreel.cli.transcribe import transcribe
 from folioreel.cli.view import view
 from folioreel.errors import FolioReelError
 
@@ -58,7 +59,7 @@ def main() -> None:
     """
 
 
-main.add_section("Align", align, align_many, demo, inspect)
+main.add_section("Align", align, align_many, demo, inspect, transcribe)
 main.add_section("Explore an alignment", view, describe)
 main.add_section("Search many books", retrieve, borrow, caption, corpus)
 main.add_section("Research", evaluate, train)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 )
 @options.subtitles
 @options.timing
+@options.speech
 @options.method
 @options.choice(
     "--detector",
@@ -55,6 +56,7 @@ def align(
       folioreel align novel.epub film.mkv --out result
       folioreel align novel.txt film.srt --json > alignment.json
       folioreel align novel.pdf film.mp4 --subtitles fr --out result
+      folioreel align novel.epub film.mkv --subtitles speech --out result
       folioreel align novel.epub film.mkv --encoder minilm --out result
       folioreel align novel.epub CD1.avi CD2.avi --out result
       folioreel align volume1.epub --book volume2.epub season1/ --out result

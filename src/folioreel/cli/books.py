@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from folioreel.apps.borrow import Loan
     from folioreel.apps.caption import Story
     from folioreel.apps.retrieve import Retrieval
+    from folioreel.config import SpeechConfig
     from folioreel.types import Film
 
 _KEPT = "the books read so far"
@@ -21,6 +22,7 @@ _film_and_library = options.join(
     click.argument("film", metavar="FILM...", type=options.FILE, nargs=-1, required=True),
     options.books("Folder of books; subfolders and archives are searched, too."),
     options.subtitles,
+    options.speech,
     options.shortlist,
 )
 
@@ -29,7 +31,9 @@ _film_and_library = options.join(
 @_film_and_library
 @options.parallel
 @options.json
-def retrieve(film: tuple[Path, ...], books: Path, subtitles: Any, **settings: Any) -> None:
+def retrieve(
+    film: tuple[Path, ...], books: Path, subtitles: Any, speech: SpeechConfig, **settings: Any
+) -> None:
     """Find the book that a film was made from.
 
     FILM is a video or a subtitle file; a film in several parts is given as for align. Every book in
@@ -48,7 +52,14 @@ def retrieve(film: tuple[Path, ...], books: Path, subtitles: Any, **settings: An
     config = app.RetrieveConfig(**settings)
     with output.show_progress(_KEPT) as progress:
         # Books are found by what is said: shots and exact times would change nothing.
-        read_film = load_film(film, subtitles=subtitles, shots=False, timing=Timing(sync=False))
+        read_film = load_film(
+            film,
+            subtitles=subtitles,
+            speech=speech,
+            timing=Timing(sync=False),
+            shots=False,
+            progress=progress,
+        )
         output.show_notes(read_film.path or Path(read_film.title), read_film.notes)
         retrieval = app.retrieve(read_film, books, config, progress)
     output.show_json([asdict(candidate) for candidate in retrieval.candidates])
@@ -83,7 +94,7 @@ def borrow(film: tuple[Path, ...], books: Path, count: int, **settings: Any) -> 
     from folioreel.apps import borrow as app
 
     aligner = Aligner.load()  # it says which features of the pictures it needs
-    how = {name: settings.pop(name) for name in ("subtitles", "shots", "pictures")}
+    how = {name: settings.pop(name) for name in ("subtitles", "speech", "shots", "pictures")}
     config = app.BorrowConfig(**settings)
     with output.show_progress(_KEPT) as progress:
         read_film = aligner.load_film(film, progress=progress, **how)

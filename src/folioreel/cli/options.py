@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,8 +110,9 @@ subtitles = click.option(
     metavar="FILE|TRACK|LANGUAGE",
     multiple=True,
     callback=_one_or_several,
-    help="Subtitles to use: a file, or a track of the video by number or language, or none. "
-    "Repeat it for the parts of a film, in order.",
+    help="Subtitles to use: a file, or a track of the video by number or language, or none; or "
+    "speech, to recognise what is said (needs folioreel[speech]). Repeat it for the parts of a film, "
+    "in order.",
 )
 sync = _switch_off("sync", "Do not check the times of a subtitle file by the film's sound.")
 timing = join(
@@ -180,6 +182,31 @@ def take_timing(settings: dict[str, Any]) -> Timing:
         stretch = parse_rates(fps)
     sync = settings.pop("sync")
     return Timing(offset_s=offset_s, stretch=1.0 if stretch is None else stretch, sync=sync)
+
+
+_speech_model = click.option(
+    "--speech-model",
+    metavar="NAME|FOLDER",
+    help="Whisper model that listens: tiny, base, small, medium, large-v3, turbo …, which is "
+    "downloaded unless it is here, or a folder (default: base, of folioreel[speech]).",
+)
+_speech_language = click.option(
+    "--speech-language", metavar="LANGUAGE", help="Language that is spoken (default: detected)."
+)
+
+
+def speech(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--speech-model` and `--speech-language`, as the parameter `speech`."""
+
+    @_speech_model
+    @_speech_language
+    @functools.wraps(command)
+    def with_speech(*, speech_model: str | None, speech_language: str | None, **rest: Any) -> Any:
+        from folioreel.config import SpeechConfig
+
+        return command(speech=SpeechConfig(model=speech_model, language=speech_language), **rest)
+
+    return with_speech
 
 
 class CommandGroup(click.Group):

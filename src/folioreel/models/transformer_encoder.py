@@ -26,12 +26,11 @@ from folioreel.models.folders import (
     CARD,
     Content,
     ModelFormat,
-    check_package_file,
     load_once,
-    locate_in_package,
 )
 from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_rows
 from folioreel.models.sentence_encoder import ForeignEncoder
+from folioreel.packages import check_package_file, locate_in_package
 from folioreel.progress import ProgressCallback, ignore_progress
 
 FORMAT = ModelFormat(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -12,6 +13,7 @@ import av
 from av.stream import Discard, Disposition
 
 from folioreel.errors import InputError, UnknownFormatError
+from folioreel.files import file_sha256
 from folioreel.ingest.source import describe_file, describe_video, read_head
 from folioreel.times import parse_clock
 
@@ -70,6 +72,11 @@ class OpenVideo:
         """The title in the header, or an empty string."""
         metadata = self.container.metadata
         return str(metadata.get("title") or metadata.get("TITLE") or "").strip()
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the file's content, computed when it is first asked for."""
+        return file_sha256(self.path)
 
     @property
     def frame_rate(self) -> float | None:

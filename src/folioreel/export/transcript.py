@@ -1,0 +1,52 @@
+"""What was heard in a film, as subtitle files that players read."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from pysubs2 import SSAEvent, SSAFile
+
+from folioreel.files import write_text
+from folioreel.ingest.speech.transcribe import Transcript
+
+SUFFIXES = (".srt", ".vtt")
+_LINE_WIDTH = 42  # characters: what most broadcasters ask for
+
+
+def write_transcript(transcript: Transcript, stem: Path) -> list[Path]:
+    """Write `STEM.srt` and `STEM.vtt`; a long sentence takes several cues."""
+    subtitles = SSAFile()
+    for sentence in transcript.sentences:
+        for cue in sentence.cues():
+            start_ms = round(1000 * cue.start_s)
+            event = SSAEvent(start=start_ms, end=max(round(1000 * cue.end_s), start_ms + 1))
+            # Players would take the characters for markup.
+            text = re.sub(r"[<>{}]", "", cue.text)
+            event.plaintext = "\n".join(textwrap.wrap(text, _LINE_WIDTH))
+            subtitles.append(event)
+    paths = []
+    for suffix in SUFFIXES:
+        path = stem.with_name(stem.name + suffix)
+        write_text(path, subtitles.to_string(suffix.removeprefix(".")))
+        paths.append(path)
+    return paths
+
+
+def transcript_to_dict(transcript: Transcript) -> dict[str, Any]:
+    """The sentences and the words, for JSON."""
+    return {
+        "language": transcript.language,
+        "model": transcript.model,
+        "sentences": [
+            {
+                "start_s": sentence.start_s,
+                "end_s": sentence.end_s,
+                "text": sentence.text,
+                "words": [[word.start_s, word.end_s, word.text.strip()] for word in sentence.words],
+            }
+            for sentence in transcript.sentences
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Speech recognition: the sound of a film → spoken sentences."""

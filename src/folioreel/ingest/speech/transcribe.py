@@ -1,0 +1,82 @@
+"""A film → what is said in it, by listening: the door to speech recognition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from folioreel.config import SpeechConfig
+from folioreel.errors import ConfigError, InputError
+from folioreel.ingest.speech import model_files, whisper
+from folioreel.ingest.speech.audio import choose_audio
+from folioreel.ingest.speech.listen import listen
+from folioreel.ingest.speech.sentences import SpokenSentence, split_words
+from folioreel.ingest.video.container import OpenVideo
+from folioreel.ingest.video.tracks import language_code, language_name
+from folioreel.progress import ProgressCallback
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transcript:
+    """What is said in a film, and who heard it."""
+
+    sentences: tuple[SpokenSentence, ...]
+    language: str | None  # two letters; None if nobody speaks
+    model: str
+
+    def __str__(self) -> str:
+        """For messages: `speech recognised by Whisper base (English)`."""
+        spoken = f" ({language_name(self.language)})" if self.language else ""
+        return f"speech recognised by {self.model}{spoken}"
+
+
+def transcribe(
+    video: OpenVideo, speech: SpeechConfig, progress: ProgressCallback | None = None
+) -> Transcript:
+    """Listen to a film, or recall what was heard in it; a run that was stopped is continued.
+
+    Raises:
+        InputError: The video has no sound.
+        ConfigError: faster-whisper or the model is missing, or does not know the language.
+        ModelFolderError: The model is damaged.
+    """
+    name, folder = model_files.find_model(speech.model)
+    language = _check_language(speech.language)
+    stream = choose_audio(video, language)
+    if stream is None:
+        raise InputError(
+            "has no sound to listen to; give its subtitles with --subtitles", video.path
+        )
+    recogniser = whisper.load_whisper(name, folder)
+    if language is not None and language not in recogniser.languages:
+        raise ConfigError(
+            f"{recogniser.name} does not understand {language_name(language)}; choose another "
+            "model, as in --speech-model base"
+        )
+    heard = listen(video, stream.index, recogniser, language, progress)
+    return Transcript(
+        sentences=split_words(heard.words, heard.language),
+        language=heard.language,
+        model=recogniser.name,
+    )
+
+
+def can_listen(video: OpenVideo, speech: SpeechConfig) -> bool:
+    """Whether the film has sound, and everything that is needed to listen to it is here.
+
+    A model that the user named counts as here: it may be downloaded.
+    """
+    if choose_audio(video) is None or not model_files.is_installed():
+        return False
+    try:
+        return speech.model is not None or bool(model_files.find_model())
+    except ConfigError:
+        return False
+
+
+def _check_language(language: str | None) -> str | None:
+    if language is None:
+        return None
+    code = language_code(language)
+    if code is None:
+        raise ConfigError(f"{language!r} is not a language; give a code or a name: fr, French")
+    return code
