@@ -90,7 +90,8 @@ force = click.option("--force", is_flag=True, help="Overwrite existing results."
 subtitles = click.option(
     "--subtitles",
     metavar="FILE|TRACK|LANGUAGE",
-    help="Subtitles to use: a file, or a track of the video by number or language, or none.",
+    help="Subtitles to use: a file, or a track of the video by number or language, or burned (read "
+    "from the picture), or none.",
 )
 no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
 watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
+from folioreel.errors import UnreadableWordsError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import is_film, load_film
+from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
+
+_log = logging.getLogger(__name__)
 
 
 def describe_book(book: Book) -> dict[str, Any]:
@@ -47,6 +52,13 @@ def inspect_file(
 ) -> dict[str, Any]:
     """The row of one file, which may be a book or a film, with its `kind` and `file`."""
     if is_film(path):
-        counts = describe_film(load_film(path, shots=shots, progress=progress))
-        return {"kind": "film", "file": path.name, **counts}
+        try:
+            film = load_film(path, shots=shots, progress=progress)
+        except UnreadableWordsError as error:
+            if path.suffix.lower() in SUBTITLE_SUFFIXES:
+                raise
+            # The shots of a video can be counted all the same.
+            _log.warning(str(error))
+            film = load_film(path, subtitles="none", shots=shots, progress=progress)
+        return {"kind": "film", "file": path.name, **describe_film(film)}
     return {"kind": "book", "file": path.name, **describe_book(load_book(path))}

@@ -1,12 +1,14 @@
-"""Where the words of a film come from: a text track, a subtitle file, or nowhere.
+"""Where the words of a film come from: a track, a subtitle file, the picture, or nowhere.
 
 Unless the user asks for something else, `find_dialogue` takes the first of these:
 
 1. the best text track of the video, unless all of them are forced or commentaries
 2. a subtitle file beside the video (`film.srt`, `film.en.srt`, `film.en.sdh.srt`)
-3. any text track that has cues
+3. the best track of pictures of text, unless all of them are forced or commentaries
+4. any track that has cues
+5. a file of pictures of text beside the video (`film.idx` with `film.sub`, `film.sup`)
 
-A new source, such as recognised speech or bitmap subtitles, belongs in that order.
+A new source, such as recognised speech, belongs in that order.
 `check_times` then compares the times of the cues with the length of the video.
 """
 
@@ -17,8 +19,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from folioreel.errors import InputError
-from folioreel.ingest.source import describe_bitmap_subtitles
+from folioreel.errors import InputError, UnreadableWordsError
+from folioreel.ingest.ocr.burned import read_burned
+from folioreel.ingest.ocr.reading import read_bitmap_file, read_bitmap_track
+from folioreel.ingest.source import describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.video.container import OpenVideo
@@ -34,7 +38,8 @@ from folioreel.times import format_clock as clock
 
 # Formats that subtitle files beside a video come in, the most reliable first.
 _SIDECAR_SUFFIXES = (
-    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv",
+    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv", ".idx",
+    ".sup",
 )  # fmt: skip
 _MARKS = {"sdh": "sdh", "cc": "sdh", "hi": "sdh", "forced": "forced", "foreign": "forced"}
 
@@ -58,23 +63,30 @@ def find_dialogue(
 ) -> Dialogue:
     """The dialogue of a film; its first note tells the user where it comes from.
 
-    What is wanted is a subtitle file, the number of a track, a language, or `none`, as `load_film`
-    explains.
+    What is wanted is a subtitle file, the number of a track, a language, `burned` or `none`, as
+    `load_film` explains.
     """
     if isinstance(wanted, str) and wanted.strip().casefold() == "none":
         return Dialogue(notes=("no subtitles, as requested: the film has only silent moments",))
     if isinstance(wanted, Path) or (isinstance(wanted, str) and _is_file_name(wanted)):
-        return _noted(f"subtitles: {wanted}", read_subtitles(Path(wanted), video.frame_rate))
+        dialogue = read_subtitle_file(Path(wanted), video.frame_rate, progress)
+        return _noted(f"subtitles: {wanted}", dialogue)
+    if isinstance(wanted, str) and wanted.strip().casefold() == "burned":
+        return _noted("subtitles: burned into the picture", read_burned(video, progress))
     tracks = list_tracks(video)
     if wanted is not None:
         track, note = choose_track(tracks, video.path, wanted)
-        return _noted(note, read_track(video, track, progress))
+        return _noted(note, _read_any_track(video, track, progress))
     sidecar = find_sidecar(video.path)
     has_full_track = any(t.is_text and not t.forced and not t.commentary for t in tracks)
     if not has_full_track and sidecar is not None:
         reason = "no track of the video has the full dialogue" if tracks else "the video has none"
         note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
         return _noted(note, read_subtitles(sidecar, video.frame_rate))
+    pictures = find_sidecar(video.path, pictures=True)
+    if not tracks and pictures is not None:
+        note = f"subtitles: {pictures.name}, found beside the video (the video has none)"
+        return _noted(note, read_bitmap_file(pictures, progress))
     if not tracks:
         note = "no subtitles in the video or beside it: the film has only silent moments"
         return Dialogue(notes=(note,))
@@ -86,14 +98,31 @@ def _first_with_cues(
 ) -> Dialogue:
     """The best track that has any cues."""
     track, note = choose_track(tracks, video.path)
-    others = [other for other in tracks if other is not track and other.is_text]
+    others = [other for other in tracks if other is not track]
     try:
-        return _noted(note, read_track(video, track, progress))
-    except InputError:
+        return _noted(note, _read_any_track(video, track, progress))
+    except InputError as error:
+        if isinstance(error, UnreadableWordsError):  # so are the other pictures
+            others = [other for other in others if other.is_text]
         if not others:
             raise
+        reason = error.message
     dialogue = _first_with_cues(video, others, progress)
-    return replace(dialogue, notes=(*dialogue.notes, f"{track} has no cues"))
+    return replace(dialogue, notes=(*dialogue.notes, reason))
+
+
+def _read_any_track(video: OpenVideo, track: Track, progress: ProgressCallback | None) -> Dialogue:
+    read = read_track if track.is_text else read_bitmap_track
+    return read(video, track, progress)
+
+
+def read_subtitle_file(
+    path: Path, frame_rate: float | None = None, progress: ProgressCallback | None = None
+) -> Dialogue:
+    """Read a subtitle file, text or pictures; the frame rate is for files that count frames."""
+    if describe_bitmap_subtitles(read_head(path)) is not None:
+        return read_bitmap_file(path, progress)
+    return read_subtitles(path, frame_rate)
 
 
 def _noted(note: str, dialogue: Dialogue) -> Dialogue:
@@ -107,8 +136,10 @@ def _is_file_name(text: str) -> bool:
     return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text
 
 
-def find_sidecar(video: Path) -> Path | None:
-    """The best text subtitle file in the video's folder that has the video's name, or None.
+def find_sidecar(video: Path, *, pictures: bool = False) -> Path | None:
+    """The best subtitle file in the video's folder that has the video's name, or None.
+
+    It holds text or, if asked for, pictures of text.
 
     The full dialogue comes before forced subtitles, English or no language before other languages,
     and no SDH if there is a choice.
@@ -118,8 +149,10 @@ def find_sidecar(video: Path) -> Path | None:
     except OSError:
         return None  # a folder that may be entered but not listed
     ranked = [(rank, path) for path in beside if (rank := _rank_sidecar(path, video))]
-    readable = ((rank, path) for rank, path in ranked if path.is_file() and not _is_bitmap(path))
-    return min(readable, default=(None, None))[1]
+    fitting = (
+        pair for pair in ranked if pair[1].is_file() and _holds_pictures(pair[1]) is pictures
+    )
+    return min(fitting, default=(None, None))[1]
 
 
 def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | None:
@@ -140,13 +173,13 @@ def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | Non
     return "forced" in marks, is_foreign, "sdh" in marks, _SIDECAR_SUFFIXES.index(suffix)
 
 
-def _is_bitmap(path: Path) -> bool:
-    """Whether a file holds pictures of text, or may not be read."""
+def _holds_pictures(path: Path) -> bool | None:
+    """Whether a file holds pictures of text; None if it may not be read."""
     try:
         with path.open("rb") as file:
             return describe_bitmap_subtitles(file.read(64)) is not None
     except OSError:
-        return True
+        return None
 
 
 def check_times(

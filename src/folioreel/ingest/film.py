@@ -9,9 +9,9 @@ from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
-from folioreel.ingest.dialogue_source import check_times, find_dialogue
+from folioreel.ingest.dialogue_source import check_times, find_dialogue, read_subtitle_file
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
-from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
+from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.shot_detectors import DetectorName
@@ -43,8 +43,9 @@ def load_film(
     Args:
         path: A video, or a subtitle file alone.
         subtitles: Where the words come from: a subtitle file, the number of a track of the video, a
-            language (`en`, `eng`, `English`), or `none`. By default the best text track of the
-            video, or a subtitle file beside it.
+            language (`en`, `eng`, `English`), `burned` into the picture, or `none`. By default the
+            best text track of the video, a subtitle file beside it, or a track of pictures of text,
+            which needs the extra `ocr`.
         shots: Whether to find the shots, which means decoding the whole video.
         detector: How to find them: `adaptive`, or `transnetv2` if that package is installed.
         progress: Called as each stage proceeds.
@@ -52,14 +53,15 @@ def load_film(
             `load_frame_features()`. They are cached; a film in the cache is not decoded again.
 
     Raises:
-        InputError: A file is missing, broken or empty, or the subtitles are pictures of text.
+        InputError: A file is missing, broken or empty.
+        UnreadableWordsError: The subtitles are pictures, and what reads them is not installed.
         UnknownFormatError: A file is neither a video nor a subtitle file.
     """
     path = Path(path)
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
-        return _load_subtitles_alone(path)
+        return _load_subtitles_alone(path, progress)
     with OpenVideo(path) as video:
         dialogue = find_dialogue(video, subtitles, progress)
         sha256 = file_sha256(path)
@@ -153,8 +155,8 @@ def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialog
     )
 
 
-def _load_subtitles_alone(path: Path) -> Film:
-    dialogue = read_subtitles(path)
+def _load_subtitles_alone(path: Path, progress: ProgressCallback | None) -> Film:
+    dialogue = read_subtitle_file(path, progress=progress)
     if not dialogue.subtitles:
         raise InputError(
             f"has {dialogue.cue_count} cues but no speech ({'; '.join(dialogue.notes)}); "
