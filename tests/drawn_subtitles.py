@@ -66,7 +66,9 @@ def draw_text(text: str, how: Lettering) -> tuple[Pixels, list[tuple[int, int, i
     palette = [(0, 0, 0, 0), *((*colour, 255) for colour in mixed)]
     palette += [(*edge, round(255 * part)) for part in parts]
     numbers = np.where(cover > 0, how.shades + cover, 0)
-    return np.where(ink > 0, ink, numbers).astype(np.uint8), palette  # type: ignore[return-value]
+    if has_outline:
+        numbers = np.where(ink > 0, ink, numbers)
+    return numbers.astype(np.uint8), palette  # type: ignore[return-value]
 
 
 def write_sup(
@@ -95,6 +97,8 @@ def add_bitmaps(
     sup = write_sup(path.with_suffix(".sup"), cues, how, SCREENS[codec])
     with av.open(str(film)) as source, av.open(str(sup)) as drawn, av.open(str(path), "w") as out:
         copies = {s.index: out.add_stream_from_template(s) for s in source.streams}
+        for stream in source.streams:
+            copies[stream.index].disposition = stream.disposition
         pictures = drawn.streams.subtitles[0]
         track = _add_track(out, pictures, codec)
         track.metadata["language"] = language
@@ -110,6 +114,31 @@ def add_bitmaps(
         for packet in sorted(packets, key=lambda p: p.dts * p.time_base):
             out.mux(packet)
     sup.unlink()
+    return path
+
+
+def write_vobsub(path: Path, film: Path, cues: Cues, how: Lettering) -> Path:
+    """Write cues as an index and, beside it, a `.sub` file with the pictures."""
+    video = add_bitmaps(path.with_suffix(".mkv"), film, cues, "dvdsub", how)
+    pictures = path.with_suffix(".sub")
+    with av.open(str(video)) as source, av.open(str(pictures), "w", format="vob") as out:
+        track = source.streams.subtitles[0]
+        colours = track.codec_context.extradata.decode().strip()
+        copy = out.add_stream_from_template(track)
+        for packet in source.demux(track):
+            if packet.pts is not None:
+                packet.stream = copy
+                out.mux(packet)
+    with av.open(str(pictures)) as written:
+        places = [packet.pos for packet in written.demux() if packet.size and packet.pos]
+    times = [
+        f"{s // 3_600_000:02}:{s // 60_000 % 60:02}:{s // 1000 % 60:02}:{s % 1000:03}"
+        for s, _, _ in cues
+    ]
+    rows = [f"timestamp: {t}, filepos: {p:09x}" for t, p in zip(times, places, strict=True)]
+    head = ["# VobSub index file, v7 (do not modify this line!)", colours, "id: en, index: 0"]
+    path.write_text("\n".join([*head, *rows, ""]), encoding="utf-8")
+    video.unlink()
     return path
 
 

@@ -107,6 +107,9 @@ class _Box:
     right: float
     bottom: float
 
+    def down(self, rows: int) -> _Box:
+        return replace(self, top=self.top + rows, bottom=self.bottom + rows)
+
 
 @dataclass(frozen=True)
 class _Band:
@@ -151,25 +154,24 @@ class _Film:
 
 def _find_band(film: _Film, length_s: float) -> NDArray[np.int64]:
     """The top and the bottom row of the subtitles; empty if there are none."""
-    tops: list[int] = []
-    bottoms: list[int] = []
-    for start_s in np.linspace(0.02, 0.98, _PROBES) * length_s:
+    lowest: list[_Box] = []
+    probes = max(4, min(_PROBES, round(length_s)))  # closer ones show the same
+    for start_s in np.linspace(0.02, 0.98, probes) * length_s:
         found = next(film.frames(float(start_s), 1.0), None)
-        if found is None:
-            continue
-        first = int(found[1].shape[0] * _TOP)
-        for box in _search(found[1][first:]):
-            tops.append(first + int(box.top))
-            bottoms.append(first + int(box.bottom))
-    if len(tops) < 2:
+        if found is not None:
+            first = int(found[1].shape[0] * _TOP)
+            lowest += [box.down(first) for box in _search(found[1][first:])[-1:]]
+    if len(lowest) < 2:
         return np.zeros(0, np.int64)
-    # The lowest lines of cues end on the same row, and signs and titles anywhere.
-    height = float(np.median(np.subtract(bottoms, tops)))
-    near = [sum(abs(other - row) < height / 2 for other in bottoms) for row in bottoms]
-    bottom = bottoms[int(np.argmax(near))]
-    lines = [b - a for a, b in zip(tops, bottoms, strict=True) if abs(b - bottom) < height / 2]
-    height = round(float(np.median(lines)))
-    return np.array([bottom - round(2.3 * height), bottom + height // 2, height], np.int64)
+    # The last lines of cues end on the same row, and signs and titles anywhere.
+    bottoms = np.array([box.bottom for box in lowest])
+    heights = bottoms - [box.top for box in lowest]
+    together = np.abs(bottoms[:, None] - bottoms) < np.median(heights) / 2  # (boxes, boxes)
+    chosen = together[np.argmax(together.sum(axis=1))]
+    bottom, height = bottoms[chosen].max(), np.median(heights[chosen])
+    # Room for two lines. The boxes overlap, as they reach a little beyond the letters.
+    rows = bottom - 2.3 * height, bottom + 0.5 * height, height
+    return np.array(rows).round().astype(np.int64)
 
 
 def _search(picture: Grey) -> list[_Box]:

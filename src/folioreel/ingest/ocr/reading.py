@@ -174,6 +174,7 @@ _I_AFTER_SMALL = re.compile(r"(?<=[a-zß-öø-ÿ])(?<!\bMc)(?<!\bMac)I+(?=[a-zß
 _SHORT_WILL = re.compile(r"(?<=\w['’])[Il]I\b|(?<=\w['’])Il\b")
 _CAPITALS = re.compile(r"\b(?=\w*l)(?=(?:l*[A-Z]){2})[A-Zl]+\b")
 _DOTS = re.compile(r"[.…]{2,}|…")
+_EMPTY_TAG = re.compile(r"</?>")  # markup that was drawn by mistake: a thin `i` is easily lost
 
 
 def mend(text: str) -> str:
@@ -181,4 +182,4 @@ def mend(text: str) -> str:
     text = _I_AFTER_SMALL.sub(lambda match: "l" * len(match.group()), text)
     text = _SHORT_WILL.sub("ll", text)
     text = _CAPITALS.sub(lambda match: match.group().replace("l", "I"), text)
-    return _DOTS.sub("...", text)
+    return _EMPTY_TAG.sub("", _DOTS.sub("...", text))
