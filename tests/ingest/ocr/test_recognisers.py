@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import matplotlib
 import numpy as np
 import pytest
 from drawn_subtitles import Lettering, draw_text
@@ -19,7 +22,8 @@ LINES = [
 
 
 def drawn(text: str) -> np.ndarray:
-    numbers, palette = draw_text(text, Lettering(outline=0, size=40))
+    font = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    numbers, palette = draw_text(text, Lettering(outline=0, size=40, font=str(font)))
     return np.array([colour[3] for colour in palette], np.uint8)[numbers][4:-4, 6:-6]
 
 

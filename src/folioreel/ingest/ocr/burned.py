@@ -74,6 +74,15 @@ def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> D
     """
     if not has_rapidocr():
         raise UnreadableWordsError(f"to read its picture: {INSTALL}", video.path)
+    cues = tuple(find_burned_cues(video, progress))
+    if not cues:
+        raise InputError("the text in its picture could not be read; give subtitles", video.path)
+    note = "burned-in subtitles have errors where the picture behind them is bright or busy"
+    return build_dialogue(ParsedCues(format="burned", cues=cues, notes=(note,)))
+
+
+def find_burned_cues(video: OpenVideo, progress: ProgressCallback | None = None) -> list[Cue]:
+    """The cues as they were read, piece by piece, from the cache where it has them."""
     progress = progress or ignore_progress
     sha256, length_s = file_sha256(video.path), video.length_s
     with closing(av.open(str(video.path), metadata_errors="replace")) as container:
@@ -93,11 +102,7 @@ def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> D
             packed = cached_array(key, lambda a=start_s, b=stop_s: _pack(_read(film, band, a, b)))  # type: ignore[misc]
             cues += _unpack(packed)
             progress(Progress(stage=_STAGE, done=min(stop_s, length_s), total=length_s))
-    note = "burned-in subtitles have errors where the picture behind them is bright or busy"
-    joined = tuple(_join(cues))
-    if not joined:
-        raise InputError("the text in its picture could not be read; give subtitles", video.path)
-    return build_dialogue(ParsedCues(format="burned", cues=joined, notes=(note,)))
+    return list(_join(cues))
 
 
 @dataclass(frozen=True)
