@@ -70,6 +70,21 @@ def test_a_picture_that_is_sent_again_is_one(tmp_path: Path) -> None:
     assert [(p.start_s, p.end_s) for p in found] == [(0.0, 2.0), (2.5, 3.0)]
 
 
+def test_damage_costs_one_picture(tmp_path: Path) -> None:
+    sup = write_sup(tmp_path / "a.sup", [(0, 900, "One."), (1000, 1900, "Two.")])
+    data = bytearray(sup.read_bytes())
+    palette = data.index(b"\x14", data.index(b"PG", 60) + 10)
+    data[palette + 200 : palette + 900] = bytes(700)
+    sup.write_bytes(data)
+    assert pictures_of(sup)[-1].start_s == 1.0
+
+
+def test_a_picture_as_large_as_the_screen(tmp_path: Path) -> None:
+    text = "\n".join(["Many letters fill a wide screen with noise"] * 14)
+    (picture,) = pictures_of(write_sup(tmp_path / "a.sup", [(0, 900, text)], Lettering(size=56)))
+    assert len(split_lines(picture.ink, 60)) == 14
+
+
 def bars(*rows: tuple[int, int], height: int = 100) -> np.ndarray:
     ink = np.zeros((height, 50), np.uint8)
     for start, stop in rows:

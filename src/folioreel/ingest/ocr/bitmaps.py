@@ -55,17 +55,16 @@ def read_pictures(packets: Iterable[tuple[Any, float]]) -> list[TextPicture]:
     """
     shown: list[TextPicture] = []
     for packet, start_s in packets:
-        display_set = None
-        with suppress(av.FFmpegError):  # damage costs one picture
+        display_set, ink = None, np.zeros((0, 0), np.uint8)
+        with suppress(av.FFmpegError, ValueError):  # damage costs one picture
             display_set = packet.stream.codec_context.decode2(packet)
+            if display_set is not None and len(display_set):
+                ink = find_ink(_compose(display_set))
         if display_set is None:  # the parts of a PGS file: the last one brings the picture
             continue
         if shown and shown[-1].end_s > start_s:
             shown[-1] = replace(shown[-1], end_s=start_s)
-        if not len(display_set):
-            continue
-        ink = find_ink(_compose(display_set))
-        if not (ink > _INKED).any():
+        if not ink.size:
             continue
         stay_ms = display_set.end_display_time
         end_s = start_s + stay_ms / 1000 if 0 < stay_ms < _UNTIL_NEXT_MS else float("inf")
@@ -84,7 +83,8 @@ def _compose(display_set: Any) -> Colours:
     right = max(rect.x + rect.width for rect in rects)
     bottom = max(rect.y + rect.height for rect in rects)
     whole = np.zeros((bottom - top, right - left, 4), np.uint8)
-    for rect, palette in zip(rects, _palettes(display_set), strict=True):
+    # Not strict: after the palettes come the pixels, in segments that may be longer than they say.
+    for rect, palette in zip(rects, _palettes(display_set), strict=False):
         numbers = np.frombuffer(rect.planes[0], np.uint8).reshape(rect.height, -1)
         y, x = rect.y - top, rect.x - left
         whole[y : y + rect.height, x : x + rect.width] = palette[numbers[:, : rect.width]]
