@@ -49,13 +49,14 @@ _PIECE_S = 60.0
 _PROBES = 40
 # Pictures are scaled to this width: the letters of subtitles are then 15 to 40 pixels high.
 _WIDTH = 960
-# For finding text half of that is enough, and four times as fast.
+# For finding text two thirds of that are enough, and take half the time.
 _SEARCH_WIDTH = 640
 # Subtitles are in the lower part of the picture, their lines centred to within a quarter of it.
 _TOP, _OFF_CENTRE = 0.5, 0.25
 # Lines this high, as shares of the picture's width, are subtitles; posters have higher letters.
 _LINE_HEIGHTS = (0.015, 0.08)
-# Correlation of a text's fine details from one frame to the next; other texts have below 0.4.
+# Correlation of a text's fine details with those of its first frame. If it is set too high, a text
+# is read twice and joined again; if too low, two texts that follow at once become one.
 _SAME_TEXT = 0.7
 # Mean difference in grey below which an empty band is unchanged.
 _SAME_GREY = 1.5
