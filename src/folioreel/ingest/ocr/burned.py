@@ -58,8 +58,8 @@ _LINE_HEIGHTS = (0.015, 0.08)
 # Correlation of a text's fine details with those of its first frame. If it is set too high, a text
 # is read twice and joined again; if too low, two texts that follow at once become one.
 _SAME_TEXT = 0.7
-# Mean difference in grey below which an empty band is unchanged.
-_SAME_GREY = 1.5
+# An empty band is unchanged if no square of it, as large as a letter, changed by more on average.
+_SAME_GREY, _SQUARE = 8.0, 32
 # Lines of which the recogniser is less sure are patterns of the picture.
 _LEAST_CONFIDENCE = 0.8
 # Neighbours that agree in this share of their letters are one text.
@@ -264,7 +264,7 @@ def _details(part: Grey) -> NDArray[np.float32]:
 def _read(film: _Film, band: _Band, start_s: float, stop_s: float) -> list[Cue]:
     """The cues of a piece of the film; one that goes on after it is cut there."""
     current: _Stretch | None = None
-    empty: NDArray[np.float32] | None = None
+    empty: Grey | None = None
     cues: list[Cue] = []
     for time_s, picture in film.frames(start_s, 1 / _RATE):
         if time_s >= stop_s:
@@ -275,14 +275,23 @@ def _read(film: _Film, band: _Band, start_s: float, stop_s: float) -> list[Cue]:
                 continue
             cues += _to_cue(current)
             current = None
-        elif empty is not None and np.abs(rows - empty).mean() < _SAME_GREY:
+        elif empty is not None and _is_unchanged(rows, empty):
             continue
         boxes = [box for box in _search(rows) if band.fits(box)]
         if boxes:
             current, empty = _Stretch(time_s, rows, boxes, band), None
         else:
-            empty = rows.astype(np.float32)
+            empty = rows
     return [*cues, *(_to_cue(current) if current is not None else ())]
+
+
+def _is_unchanged(rows: Grey, before: Grey) -> bool:
+    import cv2
+
+    scale = 1 / _SQUARE
+    changes = cv2.absdiff(rows, before)
+    squares = cv2.resize(changes, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return bool(squares.max() < _SAME_GREY)
 
 
 def _to_cue(stretch: _Stretch) -> Iterator[Cue]:
