@@ -39,7 +39,7 @@ $(VENV)/user: pyproject.toml
 	touch $@
 
 $(VENV)/developer: $(VENV)/user
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train,ocr]'
 	touch $@
 
 $(VENV)/docs: $(VENV)/user

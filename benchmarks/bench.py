@@ -360,7 +360,7 @@ def report() -> None:
         say(f"{what} at 1,800 × 7,750, {found['runs']} settings: median {found['median']:.1f} s")
         for seconds, where in found["slowest"]:
             say(f"  among the slowest: {seconds:.1f} s with {where}")
-    for name in ("search", "watch", "speech"):
+    for name in ("search", "watch", "speech", "ocr"):
         script = Path(__file__).with_name(f"bench_{name}.py")
         found = subprocess.run([sys.executable, script], capture_output=True, check=True, text=True)
         for line in found.stdout.splitlines():

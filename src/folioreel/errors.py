@@ -2,7 +2,8 @@
 
 FolioReelError
 ├── InputError              a file is missing, damaged, empty or not writable
-│   └── UnknownFormatError  a file is in a format that we do not read
+│   ├── UnknownFormatError  a file is in a format that we do not read
+│   └── UnreadableWordsError  the words are pictures, and what reads them is not installed
 ├── ModelFolderError        a model folder is missing or damaged
 ├── ConfigError             a setting is unknown or out of range
 ├── AlignmentError          book and film are readable, but cannot be aligned with each other
@@ -44,6 +45,10 @@ class InputError(FolioReelError):
 
 class UnknownFormatError(InputError):
     """A file in a format that we do not read."""
+
+
+class UnreadableWordsError(InputError):
+    """The words of a film are pictures of text, and what reads those is not installed."""
 
 
 class ModelFolderError(FolioReelError):

@@ -84,3 +84,8 @@ def language_code(text: str | None) -> str | None:
 def language_name(code: str | None) -> str:
     """The English name of a two-letter code."""
     return _NAMES.get(code or "", "unknown language")
+
+
+def three_letter_code(code: str) -> str:
+    """The code of ISO 639-2 for a two-letter code: `fra` for `fr`."""
+    return next((row[-2] for row in _ROWS if row[0] == code), code)

@@ -205,8 +205,6 @@ def test_sound_folder_and_nothing(tmp_path: Path) -> None:
 
 def test_bitmap_tracks(shared: Path, tmp_path: Path) -> None:
     video = shared / "video" / "popeye-pgs.mkv"
-    with pytest.raises(InputError, match=r"PGS pictures.*--subtitles"):
-        load_film(video)
     film = load_film(video, subtitles=shared / "video" / "popeye-3.srt", shots=False)
     assert len(film.subtitles) == 18
     beside = Path(shutil.copy(video, tmp_path / "popeye.mkv"))

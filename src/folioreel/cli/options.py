@@ -111,8 +111,8 @@ subtitles = click.option(
     multiple=True,
     callback=_one_or_several,
     help="Subtitles to use: a file, or a track of the video by number or language, or none; or "
-    "speech, to recognise what is said (needs folioreel[speech]). Repeat it for the parts of a film, "
-    "in order.",
+    "burned, to read them in the picture (needs folioreel[ocr]); or speech, to recognise what is "
+    "said (needs folioreel[speech]). Repeat it for the parts of a film, in order.",
 )
 sync = _switch_off("sync", "Do not check the times of a subtitle file by the film's sound.")
 timing = join(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from folioreel.errors import UnreadableWordsError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import holds_film, is_film, load_film
+from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.sync import Timing
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
+
+_log = logging.getLogger(__name__)
 
 
 def describe_book(book: Book) -> dict[str, Any]:
@@ -51,7 +57,15 @@ def inspect_file(
     A folder is a film in several parts or a book in several volumes.
     """
     name = path.absolute().name
-    if holds_film(path) if path.is_dir() else is_film(path):
-        film = load_film(path, shots=shots, timing=Timing(sync=False), progress=progress)
-        return {"kind": "film", "file": name, **describe_film(film)}
-    return {"kind": "book", "file": name, **describe_book(load_book(path))}
+    if not (holds_film(path) if path.is_dir() else is_film(path)):
+        return {"kind": "book", "file": name, **describe_book(load_book(path))}
+    load = partial(load_film, path, shots=shots, timing=Timing(sync=False), progress=progress)
+    try:
+        film = load()
+    except UnreadableWordsError as error:
+        if path.suffix.lower() in SUBTITLE_SUFFIXES:
+            raise
+        # The shots of a video can be counted all the same.
+        _log.warning(str(error))
+        film = load(subtitles="none")
+    return {"kind": "film", "file": name, **describe_film(film)}

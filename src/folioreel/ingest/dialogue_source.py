@@ -1,13 +1,14 @@
-"""Where the words of a film come from: a text track, a subtitle file, its sound, or nowhere.
+"""Where the words of a film come from: a track, a subtitle file, the picture, its sound, or nowhere.
 
 Unless the user asks for something else, `find_dialogue` takes the first of these:
 
 1. the best text track of the video, unless all of them are forced or commentaries
 2. a subtitle file beside the video (`film.srt`, `film.en.srt`, `film.en.sdh.srt`)
-3. the film's speech, if the extra `speech` is installed
-4. any text track that has cues
+3. the best track of pictures of text, unless all of them are forced or commentaries
+4. a file of pictures of text beside the video (`film.idx` with `film.sub`, `film.sup`)
+5. the film's speech, if the extra `speech` is installed
+6. any other track that has cues
 
-A new source, such as bitmap subtitles, belongs in that order.
 `check_times` then compares the times of the cues with the length of the video.
 """
 
@@ -19,8 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from folioreel.config import SpeechConfig
-from folioreel.errors import InputError
-from folioreel.ingest.source import describe_bitmap_subtitles
+from folioreel.errors import InputError, UnreadableWordsError
+from folioreel.ingest.ocr.burned import read_burned
+from folioreel.ingest.ocr.reading import read_bitmap_file, read_bitmap_track
+from folioreel.ingest.source import describe_bitmap_subtitles, read_head
 from folioreel.ingest.speech.audio import choose_audio
 from folioreel.ingest.speech.model_files import INSTALL
 from folioreel.ingest.speech.transcribe import can_listen, transcribe
@@ -40,7 +43,8 @@ from folioreel.types import Subtitle
 
 # Formats that subtitle files beside a video come in, the most reliable first.
 _SIDECAR_SUFFIXES = (
-    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv",
+    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv", ".idx",
+    ".sup",
 )  # fmt: skip
 _MARKS = {"sdh": "sdh", "cc": "sdh", "hi": "sdh", "forced": "forced", "foreign": "forced"}
 
@@ -68,31 +72,50 @@ def find_dialogue(
 ) -> Dialogue:
     """The dialogue of a film; its first note tells the user where it comes from.
 
-    What is wanted is a subtitle file, the number of a track, a language, `speech` or `none`, as
-    `load_film` explains.
+    What is wanted is a subtitle file, the number of a track, a language, `burned`, `speech` or
+    `none`, as `load_film` explains.
     """
     speech = speech or SpeechConfig()
     if isinstance(wanted, str) and wanted.strip().casefold() == "none":
         return Dialogue(notes=("no subtitles, as requested: the film has only silent moments",))
     if isinstance(wanted, Path) or (isinstance(wanted, str) and is_file_name(wanted)):
-        return _noted(f"subtitles: {wanted}", read_subtitles(Path(wanted), video.frame_rate))
+        dialogue = read_subtitle_file(Path(wanted), video.frame_rate, progress)
+        return _noted(f"subtitles: {wanted}", dialogue)
+    if isinstance(wanted, str) and wanted.strip().casefold() == "burned":
+        return _noted("subtitles: burned into the picture", read_burned(video, progress))
     if isinstance(wanted, str) and wanted.strip().casefold() == "speech":
         return _listen(video, speech, progress)
     tracks = list_tracks(video)
     if wanted is not None:
         track, note = choose_track(tracks, video.path, wanted)
-        return _noted(note, read_track(video, track, progress))
-    sidecar = find_sidecar(video.path)
-    has_full_track = any(t.is_text and not t.forced and not t.commentary for t in tracks)
-    if not has_full_track and sidecar is not None:
-        reason = "no track of the video has the full dialogue" if tracks else "the video has none"
-        note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
-        return _noted(note, read_subtitles(sidecar, video.frame_rate))
-    if not has_full_track and can_listen(video, speech):
-        return _listen(video, speech, progress)
-    if not tracks:
-        return Dialogue(notes=(_advise(video),))
-    return _first_with_cues(video, tracks, progress)
+        return _noted(note, _read_any_track(video, track, progress))
+    full = [track for track in tracks if not track.forced and not track.commentary]
+    sidecar = find_sidecar(video.path, pictures=False)
+    if sidecar is None and not full:
+        sidecar = find_sidecar(video.path, pictures=True)
+    unread: InputError | None = None
+    try:
+        if sidecar is not None and not any(track.is_text for track in full):
+            reason = (
+                "no track of the video has the full dialogue" if tracks else "the video has none"
+            )
+            note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
+            return _noted(note, read_subtitle_file(sidecar, video.frame_rate, progress))
+        if full:
+            return _first_with_cues(video, full, progress)
+    except InputError as error:  # no cues, or nothing is installed that reads pictures
+        unread = error
+    others = [track for track in tracks if track not in full]
+    if can_listen(video, speech):
+        dialogue = _listen(video, speech, progress)
+    elif others:
+        dialogue = _first_with_cues(video, others, progress)
+    elif unread is not None:
+        raise unread
+    else:
+        dialogue = Dialogue(notes=(_advise(video),))
+    reasons = () if unread is None else (unread.message,)
+    return replace(dialogue, notes=(*dialogue.notes, *reasons))
 
 
 def _listen(video: OpenVideo, speech: SpeechConfig, progress: ProgressCallback | None) -> Dialogue:
@@ -123,14 +146,31 @@ def _first_with_cues(
 ) -> Dialogue:
     """The best track that has any cues."""
     track, note = choose_track(tracks, video.path)
-    others = [other for other in tracks if other is not track and other.is_text]
+    others = [other for other in tracks if other is not track]
     try:
-        return _noted(note, read_track(video, track, progress))
-    except InputError:
+        return _noted(note, _read_any_track(video, track, progress))
+    except InputError as error:
+        if isinstance(error, UnreadableWordsError):  # so are the other pictures
+            others = [other for other in others if other.is_text]
         if not others:
             raise
+        reason = error.message
     dialogue = _first_with_cues(video, others, progress)
-    return replace(dialogue, notes=(*dialogue.notes, f"{track} has no cues"))
+    return replace(dialogue, notes=(*dialogue.notes, reason))
+
+
+def _read_any_track(video: OpenVideo, track: Track, progress: ProgressCallback | None) -> Dialogue:
+    read = read_track if track.is_text else read_bitmap_track
+    return read(video, track, progress)
+
+
+def read_subtitle_file(
+    path: Path, frame_rate: float | None = None, progress: ProgressCallback | None = None
+) -> Dialogue:
+    """Read a subtitle file, text or pictures; the frame rate is for files that count frames."""
+    if describe_bitmap_subtitles(read_head(path)) is not None:
+        return read_bitmap_file(path, progress)
+    return read_subtitles(path, frame_rate)
 
 
 def _noted(note: str, dialogue: Dialogue) -> Dialogue:
@@ -144,8 +184,10 @@ def is_file_name(text: str) -> bool:
     return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text
 
 
-def find_sidecar(video: Path) -> Path | None:
-    """The best text subtitle file in the video's folder that has the video's name, or None.
+def find_sidecar(video: Path, *, pictures: bool = False) -> Path | None:
+    """The best subtitle file in the video's folder that has the video's name, or None.
+
+    It holds text or, if asked for, pictures of text.
 
     The full dialogue comes before forced subtitles, English or no language before other languages,
     and no SDH if there is a choice.
@@ -155,8 +197,10 @@ def find_sidecar(video: Path) -> Path | None:
     except OSError:
         return None  # a folder that may be entered but not listed
     ranked = [(rank, path) for path in beside if (rank := _rank_sidecar(path, video))]
-    readable = ((rank, path) for rank, path in ranked if path.is_file() and not _is_bitmap(path))
-    return min(readable, default=(None, None))[1]
+    fitting = (
+        pair for pair in ranked if pair[1].is_file() and _holds_pictures(pair[1]) is pictures
+    )
+    return min(fitting, default=(None, None))[1]
 
 
 def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | None:
@@ -177,13 +221,13 @@ def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | Non
     return "forced" in marks, is_foreign, "sdh" in marks, _SIDECAR_SUFFIXES.index(suffix)
 
 
-def _is_bitmap(path: Path) -> bool:
-    """Whether a file holds pictures of text, or may not be read."""
+def _holds_pictures(path: Path) -> bool | None:
+    """Whether a file holds pictures of text; None if it may not be read."""
     try:
         with path.open("rb") as file:
             return describe_bitmap_subtitles(file.read(64)) is not None
     except OSError:
-        return True
+        return None
 
 
 def check_times(

@@ -14,7 +14,7 @@ from pathlib import Path
 from folioreel.config import SpeechConfig
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
-from folioreel.ingest.dialogue_source import check_times, find_dialogue
+from folioreel.ingest.dialogue_source import check_times, find_dialogue, read_subtitle_file
 from folioreel.ingest.parts import (
     Wanted,
     join_features,
@@ -25,7 +25,7 @@ from folioreel.ingest.parts import (
 )
 from folioreel.ingest.several import Given, check_distinct, list_files
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
-from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
+from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
 from folioreel.ingest.sync import Timing, describe_timing, find_timing, retime
 from folioreel.ingest.video.container import OpenVideo
@@ -65,10 +65,11 @@ def load_film(
         path: A video, or a subtitle file alone. A film in several parts is a list of either, in
             order, or a folder of them, whose files are sorted by the numbers in their names.
         subtitles: Where the words come from: a subtitle file, the number of a track of the video, a
-            language (`en`, `eng`, `English`), `speech` to recognise what is said, or `none`. By
-            default the best text track of the video, or a subtitle file beside it, or else its
-            speech, if that extra is installed. For a film in several parts, one of these for all
-            of them, or a list with one for each.
+            language (`en`, `eng`, `English`), `burned` into the picture, `speech` to recognise what
+            is said, or `none`. By default the best text track of the video, a subtitle file beside
+            it, a track of pictures of text, which needs the extra `ocr`, or else its speech, if
+            that extra is installed. For a film in several parts, one of these for all of them, or a
+            list with one for each.
         speech: The model and the language of the speech, if it is recognised.
         shots: Whether to find the shots, which means decoding the whole video.
         timing: How to shift and stretch the subtitles. By default those from a file are compared
@@ -79,7 +80,8 @@ def load_film(
             `load_frame_features()`. They are cached; a film in the cache is not decoded again.
 
     Raises:
-        InputError: A file is missing, broken or empty, or the subtitles are pictures of text.
+        InputError: A file is missing, broken or empty.
+        UnreadableWordsError: The subtitles are pictures, and what reads them is not installed.
         UnknownFormatError: A file is neither a video nor a subtitle file.
     """
     files = list_parts(path)
@@ -160,7 +162,7 @@ def _load_file(
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
-        return _load_subtitles_alone(path, timing)
+        return _load_subtitles_alone(path, timing, progress)
     with OpenVideo(path) as video:
         dialogue = find_dialogue(video, subtitles, progress, speech)
         dialogue = _fit_times(video, dialogue, timing, progress)
@@ -287,8 +289,8 @@ def _build_film(video: OpenVideo, scan: VideoScan, dialogue: Dialogue) -> Film:
     )
 
 
-def _load_subtitles_alone(path: Path, timing: Timing) -> Film:
-    dialogue = retime(read_subtitles(path), timing)
+def _load_subtitles_alone(path: Path, timing: Timing, progress: ProgressCallback | None) -> Film:
+    dialogue = retime(read_subtitle_file(path, progress=progress), timing)
     if not dialogue.subtitles:
         raise InputError(
             f"has {dialogue.cue_count} cues but no speech ({'; '.join(dialogue.notes)}); "

@@ -370,7 +370,7 @@ BAD_FILES = {
     "web page": (b"<!DOCTYPE html><html><body>Hi</body></html>", UnknownFormatError, "web page"),
     "no cues": (b"WEBVTT\n\nNOTE nothing\n", InputError, "no cues"),
     "empty": (b"", InputError, "empty"),
-    "VobSub index": (b"# VobSub index file, v7\nsize: 720x576\n", InputError, "Subtitle Edit"),
+    "VobSub index": (b"# VobSub index file, v7\nsize: 720x576\n", InputError, "pictures of text"),
     "VobSub": (b"\x00\x00\x01\xba" + bytes(100), InputError, "pictures of text"),
     "PGS": (b"PG" + bytes(100), InputError, "pictures of text"),
 }

@@ -141,14 +141,12 @@ def test_no_such_track_lists_those_there_are(wanted: int | str) -> None:
         choose_track([track(1)], VIDEO, wanted)
 
 
-def test_pictures_cannot_be_read() -> None:
+def test_pictures_come_after_text_and_before_forced_text() -> None:
     pictures = Track(index=3, codec="pgssub", is_text=False, language="en")
-    with pytest.raises(
-        InputError, match=r"track 3 \(English, PGS pictures\).*Subtitle Edit.*--subtitles"
-    ):
-        choose_track([pictures], VIDEO)
-    with pytest.raises(InputError, match="pictures of text"):
-        choose_track([pictures, track(4, "fr")], VIDEO, "en")
+    forced = Track(index=5, codec="subrip", is_text=True, language="en", forced=True)
+    assert choose_track([pictures, track(4, "fr")], VIDEO)[0].index == 4
+    assert choose_track([forced, pictures], VIDEO)[0] == pictures
+    assert choose_track([pictures, track(4, "fr")], VIDEO, "en")[0] == pictures
 
 
 @pytest.mark.parametrize(("name", "kind"), [("pgs", "PGS"), ("vobsub", "VobSub")])
@@ -156,8 +154,7 @@ def test_real_pictures(shared: Path, name: str, kind: str) -> None:
     video = shared / "video" / f"popeye-{name}.mkv"
     tracks = list_tracks(video)
     assert [(t.index, t.language, t.is_text) for t in tracks] == [(1, "en", False)]
-    with pytest.raises(InputError, match=f"{kind} pictures"):
-        choose_track(tracks, video)
+    assert f"{kind} pictures" in choose_track(tracks, video)[1]
 
 
 def test_an_empty_track_is_named(tmp_path: Path) -> None:

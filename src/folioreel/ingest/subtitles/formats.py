@@ -20,7 +20,7 @@ from folioreel.ingest.subtitles import subrip
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.ttml_sami import parse_sami, parse_ttml
 
-# What subtitle files are called, including those of pictures, which we recognise and refuse.
+# What subtitle files are called, including those of pictures, which the folder `ocr` reads.
 SUBTITLE_SUFFIXES = frozenset(
     ".ass .dfxp .idx .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt "
     ".xml".split()
@@ -77,8 +77,8 @@ def read_cues(path: Path, frame_rate: float | None = None) -> ParsedCues:
     data = source.open_source(path, _refuse_video).data
     if (kind := source.describe_bitmap_subtitles(data)) is not None:
         raise InputError(
-            f"is {kind}: pictures of text, not text; convert it with Subtitle Edit or pgsrip and "
-            "give the .srt",
+            f"is {kind}: pictures of text, not text; give it as a film or with --subtitles, where "
+            "pictures are read",
             path,
         )
     try:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import av
 from av.stream import Disposition
@@ -58,7 +58,25 @@ class Track:
         return f"track {self.index} ({', '.join([*words, *title, codec])})"
 
 
-def list_tracks(video: OpenVideo) -> tuple[Track, ...]:
+class TrackSource(Protocol):
+    """An open file with subtitle tracks: a video, or bitmap subtitles in a file of their own."""
+
+    path: Path
+    container: Any
+
+    @property
+    def origin_s(self) -> float:
+        """The timestamp that is time zero of the film."""
+
+    @property
+    def file_length_s(self) -> float:
+        """How long the file lasts; 0 if it does not say."""
+
+    def packets(self, index: int) -> Iterator[Any]:
+        """The packets of one stream from its beginning."""
+
+
+def list_tracks(video: TrackSource) -> tuple[Track, ...]:
     """The subtitle tracks of a video, in the order of the file."""
     return tuple(map(_describe, video.container.streams.subtitles))
 
@@ -68,8 +86,8 @@ def choose_track(
 ) -> tuple[Track, str]:
     """Choose a track by number, by language or title, or, if none is asked for, the best one.
 
-    The best: text before pictures of text, the whole dialogue before forced tracks and
-    commentaries, English before other languages, no SDH if there is a choice, then the track marked
+    The best: the whole dialogue before forced tracks and commentaries, text before pictures of
+    text, English before other languages, no SDH if there is a choice, then the track marked
     as default. The mark comes last because many programs simply set it on the first track.
 
     Returns:
@@ -80,12 +98,6 @@ def choose_track(
         listed = "; ".join(map(str, tracks)) or "none"
         raise InputError(f"has no subtitle track {wanted!r}; it has: {listed}", video)
     best = min(found, key=_rank)
-    if not best.is_text:
-        raise InputError(
-            f"its subtitles are pictures of text: {'; '.join(map(str, found))}; convert them to "
-            "text with Subtitle Edit (or pgsrip for PGS) and give the file with --subtitles",
-            video,
-        )
     others = [track for track in tracks if track is not best]
     note = f"subtitles: {best}"
     return best, f"{note}; also available: {'; '.join(map(str, others))}" if others else note
@@ -98,7 +110,7 @@ def read_track(
     cues: list[Cue] = []
     dialogue_lines: list[str] = []
     notes: list[str] = []
-    for packet, start_s in _packets(video, track.index, progress or ignore_progress, notes):
+    for packet, start_s in track_packets(video, track.index, progress or ignore_progress, notes):
         end_s = start_s + float((packet.duration or 0) * packet.time_base)
         if track.codec in ("ass", "ssa"):
             dialogue_lines.append(_dialogue_line(bytes(packet), start_s, end_s))
@@ -145,12 +157,18 @@ def _matching(tracks: Sequence[Track], wanted: int | str | None) -> list[Track]:
 
 def _rank(track: Track) -> tuple[bool, ...]:
     """Smaller is better, and of equals the first; see `choose_track`."""
-    no_dialogue = (not track.is_text, track.forced, track.commentary)
-    return *no_dialogue, track.language != "en", track.hearing_impaired, not track.default
+    no_dialogue = (track.forced, track.commentary)
+    return (
+        *no_dialogue,
+        not track.is_text,
+        track.language != "en",
+        track.hearing_impaired,
+        not track.default,
+    )
 
 
-def _packets(
-    video: OpenVideo, index: int, progress: ProgressCallback, notes: list[str]
+def track_packets(
+    video: TrackSource, index: int, progress: ProgressCallback, notes: list[str]
 ) -> Iterator[tuple[Any, float]]:
     """The packets of one stream with their times; if the file breaks off, a note says so."""
     total_s = video.file_length_s

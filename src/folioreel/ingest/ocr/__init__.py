@@ -1,0 +1,1 @@
+"""Words that are pictures: bitmap subtitles, and subtitles burned into the film."""
