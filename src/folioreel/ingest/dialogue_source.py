@@ -1,4 +1,4 @@
-"""Where the words of a film come from: a track, a subtitle file, the picture, its sound, or nowhere.
+"""Where a film's words come from: a track, a subtitle file, its pictures, its sound, or nowhere.
 
 Unless the user asks for something else, `find_dialogue` takes the first of these:
 

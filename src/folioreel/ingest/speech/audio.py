@@ -17,7 +17,7 @@ from av.stream import Disposition
 from numpy.typing import NDArray
 
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.ingest.video.tracks import language_code
+from folioreel.language import language_code
 
 Samples = NDArray[np.float32]
 

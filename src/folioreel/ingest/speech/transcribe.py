@@ -11,7 +11,7 @@ from folioreel.ingest.speech.audio import choose_audio
 from folioreel.ingest.speech.listen import listen
 from folioreel.ingest.speech.sentences import SpokenSentence, split_words
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.ingest.video.tracks import language_code, language_name
+from folioreel.language import language_code, language_name
 from folioreel.progress import ProgressCallback
 
 

@@ -19,8 +19,7 @@ from folioreel.ingest.subtitles.pysubs2_formats import parse_substation
 from folioreel.ingest.subtitles.subrip import split_voices
 from folioreel.ingest.subtitles.ttml_sami import parse_ttml
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.language import language_code as language_code  # for those who import it here
-from folioreel.language import language_name
+from folioreel.language import language_code, language_name
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.times import format_timestamp
 
