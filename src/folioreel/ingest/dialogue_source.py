@@ -30,13 +30,8 @@ from folioreel.ingest.speech.transcribe import can_listen, transcribe
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.ingest.video.tracks import (
-    Track,
-    choose_track,
-    language_code,
-    list_tracks,
-    read_track,
-)
+from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
+from folioreel.language import language_code
 from folioreel.progress import ProgressCallback
 from folioreel.times import format_clock as clock
 from folioreel.types import Subtitle
