@@ -216,3 +216,5 @@ class SpeechConfig:
     """A Whisper model by name, or its folder; None for the best one on this machine."""
     language: str | None = None
     """The language that is spoken, by code or name; None to detect it."""
+    unasked: bool = True
+    """Whether a film without subtitles is listened to though nobody asked for it."""

@@ -66,14 +66,11 @@ def align(
     from folioreel.export.alignment_json import alignment_to_dict
     from folioreel.export.results import check_folder, write_results
 
-    timing = options.take_timing(settings)
     if out is not None:  # before the work, which takes minutes for a video
         check_folder(out, force=force)
     output.show_log(logging.INFO)
     with output.show_progress() as progress:
-        alignment = align_files(
-            [book, *volumes], film, progress=progress, timing=timing, **settings
-        )
+        alignment = align_files([book, *volumes], film, progress=progress, **settings)
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)

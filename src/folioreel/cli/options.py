@@ -14,7 +14,6 @@ from folioreel.cli import output
 if TYPE_CHECKING:
     from click.decorators import FC
 
-    from folioreel.ingest.sync import Timing
 
 # The library checks that a path exists and can be read: its messages say more than click's.
 FILE = click.Path(path_type=Path, readable=False)
@@ -115,7 +114,7 @@ subtitles = click.option(
     "said (needs folioreel[speech]). Repeat it for the parts of a film, in order.",
 )
 sync = _switch_off("sync", "Do not check the times of a subtitle file by the film's sound.")
-timing = join(
+_times = join(
     click.option(
         "--offset",
         type=float,
@@ -171,17 +170,22 @@ moved = join(
 )
 
 
-def take_timing(settings: dict[str, Any]) -> Timing:
-    """The options of `timing`, taken out of a command's settings."""
-    from folioreel.ingest.sync import Timing, parse_rates
+def timing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--offset`, `--fps`, `--stretch` and `--no-sync`, as the parameter `timing`."""
 
-    offset_s, fps, stretch = (settings.pop(name) for name in ("offset", "fps", "stretch"))
-    if fps is not None and stretch is not None:
-        raise click.UsageError("--fps and --stretch are the same thing; give one of them")
-    if fps is not None:
-        stretch = parse_rates(fps)
-    sync = settings.pop("sync")
-    return Timing(offset_s=offset_s, stretch=1.0 if stretch is None else stretch, sync=sync)
+    @_times
+    @functools.wraps(command)
+    def with_timing(
+        *, offset: float, fps: str | None, stretch: float | None, sync: bool, **rest: Any
+    ) -> Any:
+        from folioreel.ingest.sync import Timing, parse_rates
+
+        if fps is not None and stretch is not None:
+            raise click.UsageError("--fps and --stretch are the same thing; give one of them")
+        factor = parse_rates(fps) if fps is not None else 1.0 if stretch is None else stretch
+        return command(timing=Timing(offset_s=offset, stretch=factor, sync=sync), **rest)
+
+    return with_timing
 
 
 _speech_model = click.option(

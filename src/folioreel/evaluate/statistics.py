@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from folioreel.config import SpeechConfig
 from folioreel.errors import UnreadableWordsError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import holds_film, is_film, load_film
@@ -59,7 +60,14 @@ def inspect_file(
     name = path.absolute().name
     if not (holds_film(path) if path.is_dir() else is_film(path)):
         return {"kind": "book", "file": name, **describe_book(load_book(path))}
-    load = partial(load_film, path, shots=shots, timing=Timing(sync=False), progress=progress)
+    load = partial(
+        load_film,
+        path,
+        shots=shots,
+        timing=Timing(sync=False),
+        speech=SpeechConfig(unasked=False),  # to listen takes minutes
+        progress=progress,
+    )
     try:
         film = load()
     except UnreadableWordsError as error:

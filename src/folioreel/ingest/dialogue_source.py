@@ -101,7 +101,7 @@ def find_dialogue(
     except InputError as error:  # no cues, or nothing is installed that reads pictures
         unread = error
     others = [track for track in tracks if track not in full]
-    if can_listen(video, speech):
+    if speech.unasked and can_listen(video, speech):
         dialogue = _listen(video, speech, progress)
     elif others:
         dialogue = _first_with_cues(video, others, progress)
