@@ -181,6 +181,9 @@ class Film:
     sha256: str | None = None
     notes: tuple[str, ...] = ()
     """What the reader chose or noticed, in words for the user."""
+    source: str = ""
+    """Where the words come from: `track`, `file`, `ocr` (pictures of text), `burned` (into the
+    film) or `speech`; several, with commas, if parts differ; empty if there are none."""
     features: ShotFeatures | None = field(default=None, compare=False)
     """What the shots look like; None unless the film was watched."""
     parts: tuple[FilmPart, ...] = ()

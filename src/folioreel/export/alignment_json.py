@@ -49,6 +49,7 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "moments": len(film.moments),
             "shots": len(film.shots),
             "subtitles": len(film.subtitles),
+            "source": film.source,
             "notes": list(film.notes),
             # To the last digit: with these the moments are the same ones when they are read back.
             "shot_times_s": [[shot.start_s, shot.end_s] for shot in film.shots],
@@ -265,6 +266,7 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
         path=path,
         sha256=record["sha256"],
         notes=tuple(record.get("notes", ())),
+        source=record.get("source", ""),
         parts=tuple(
             FilmPart(
                 title=part["title"],

@@ -122,7 +122,7 @@ def _listen(video: OpenVideo, speech: SpeechConfig, progress: ProgressCallback |
     )
     silent = f"{heard.model} hears nobody speak in the film; {_GIVE_SUBTITLES}"
     note = f"subtitles: {heard}" if subtitles else silent
-    return Dialogue(subtitles=subtitles, format="speech", notes=(note,))
+    return Dialogue(subtitles=subtitles, format="speech", source="speech", notes=(note,))
 
 
 def _advise(video: OpenVideo) -> str:

@@ -256,8 +256,8 @@ def _fit_times(
     """The dialogue at the times that the user gives, or that the film's sound calls for."""
     if timing.is_given:
         return retime(dialogue, timing)
-    # The tracks of a video come with it, so they are trusted.
-    if not (timing.sync and dialogue.from_file and dialogue.subtitles):
+    # A file may have the times of another release. All other sources are part of the film.
+    if not (timing.sync and dialogue.source == "file" and dialogue.subtitles):
         return dialogue
     voice = find_voice(video, video.sha256, progress)
     found = None if voice is None else find_timing(dialogue.subtitles, voice)
@@ -285,6 +285,7 @@ def _build_film(video: OpenVideo, scan: VideoScan, dialogue: Dialogue) -> Film:
         path=video.path,
         sha256=video.sha256,
         notes=tuple(notes),
+        source=dialogue.source,
         features=scan.features,
     )
 
@@ -304,6 +305,7 @@ def _load_subtitles_alone(path: Path, timing: Timing, progress: ProgressCallback
         path=path,
         sha256=file_sha256(path),
         notes=dialogue.notes,
+        source=dialogue.source,
     )
 
 

@@ -62,6 +62,7 @@ def join_parts(films: Sequence[Film]) -> Film:
         subtitles=tuple(subtitles),
         sha256=join_hashes(film.sha256 for film in films),
         notes=tuple(notes),
+        source=", ".join(dict.fromkeys(film.source for film in films if film.source)),
         features=join_features([film.features for film in films]),
         parts=tuple(parts),
     )

@@ -79,7 +79,8 @@ def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> D
     if not cues:
         raise InputError("the text in its picture could not be read; give subtitles", video.path)
     note = "burned-in subtitles have errors where the picture behind them is bright or busy"
-    return build_dialogue(ParsedCues(format="burned", cues=cues, notes=(note,)))
+    parsed = ParsedCues(format="burned", cues=cues, notes=(note,))
+    return replace(build_dialogue(parsed), source="burned")
 
 
 def find_burned_cues(video: OpenVideo, progress: ProgressCallback | None = None) -> list[Cue]:

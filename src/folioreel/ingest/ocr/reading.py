@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -63,7 +64,7 @@ def read_bitmap_track(
     if not cues:
         raise InputError(f"{wanted} has no cues; choose another one", source.path)
     parsed = ParsedCues(format=wanted.codec, cues=tuple(cues), notes=(*notes, *doubts))
-    return build_dialogue(parsed)
+    return replace(build_dialogue(parsed), source="ocr")
 
 
 def read_bitmap_file(path: Path, progress: ProgressCallback | None = None) -> Dialogue:

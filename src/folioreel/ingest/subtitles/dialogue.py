@@ -68,7 +68,7 @@ class Dialogue:
     cue_count: int = 0
     first_cue_s: float = 0.0  # when the first cue begins and the last one ends, spoken or not
     last_cue_s: float = 0.0
-    from_file: bool = False  # a file of its own, whose times may be those of another release
+    source: str = ""  # as in `Film`
     notes: tuple[str, ...] = ()  # what was repaired or left out, in words for the user
 
 
@@ -82,7 +82,7 @@ def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogu
     parsed = read_cues(Path(path), frame_rate)
     if not any(cue.text.strip() for cue in parsed.cues):
         raise InputError("has no cues; was the file cut short?", path)
-    return replace(build_dialogue(parsed), from_file=True)
+    return replace(build_dialogue(parsed), source="file")
 
 
 def build_dialogue(parsed: ParsedCues) -> Dialogue:

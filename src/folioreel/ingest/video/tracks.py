@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclass, replacees import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -123,7 +123,8 @@ def read_track(
         cues, notes = [*parsed.cues], [*notes, *parsed.notes]
     if not any(cue.text.strip() for cue in cues):
         raise InputError(f"{track} has no cues; choose another one", video.path)
-    return build_dialogue(ParsedCues(format=track.codec, cues=tuple(cues), notes=tuple(notes)))
+    parsed = ParsedCues(format=track.codec, cues=tuple(cues), notes=tuple(notes))
+    return replace(build_dialogue(parsed), source="track")
 
 
 def _describe(stream: Any) -> Track:
