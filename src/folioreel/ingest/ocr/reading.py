@@ -74,7 +74,7 @@ def read_bitmap_file(path: Path, progress: ProgressCallback | None = None) -> Di
         if not tracks:
             raise InputError("has no subtitles; give .idx with .sub, or .sup", path)
         wanted, _ = choose_track(tracks, path)
-        return read_bitmap_track(opened, wanted, progress)
+        return replace(read_bitmap_track(opened, wanted, progress), from_file=True)
 
 
 class OpenPictures:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from folioreel.config import SpeechConfig
 from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.speech import model_files, whisper
-from folioreel.ingest.speech.audio import choose_audio
 from folioreel.ingest.speech.listen import listen
 from folioreel.ingest.speech.sentences import SpokenSentence, split_words
+from folioreel.ingest.video.audio import choose_audio
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.language import language_code, language_name
 from folioreel.progress import ProgressCallback
