@@ -242,3 +242,15 @@ def test_what_cannot_be_read_is_left_out_and_counted(
 )
 def test_only_what_no_word_can_be_is_mended(read: str, meant: str) -> None:
     assert mend(read) == meant
+
+
+@pytest.mark.parametrize(
+    ("language", "read", "meant"),
+    [
+        ("de", "LehrerInnen, die LehrerIn, wiII", "LehrerInnen, die LehrerIn, will"),
+        ("fr", "qu'Il soit", "qu'Il soit"),
+        ("en", "HenryII, RichardIII, TeII Bob, kiIn", "HenryII, RichardIII, Tell Bob, kiln"),
+    ],
+)
+def test_what_is_a_word_depends_on_the_language(language: str, read: str, meant: str) -> None:
+    assert mend(read, language) == meant

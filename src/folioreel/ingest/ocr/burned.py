@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 
 from folioreel.cache import cached_array
 from folioreel.errors import InputError, UnreadableWordsError
-from folioreel.files import file_sha256
 from folioreel.ingest.ocr.reading import mend
-from folioreel.ingest.ocr.recognisers import INSTALL, RapidRecogniser, Reading, has_rapidocr
+from folioreel.ingest.ocr.recognisers import INSTALL, Reading, has_rapidocr, load_network
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
 from folioreel.ingest.video.container import OpenVideo
@@ -39,7 +38,7 @@ Grey = NDArray[np.uint8]
 
 _STAGE = "reading burned-in subtitles"
 # Part of the cache key. Add one when the same film would be read differently.
-_CACHE_VERSION = 1
+_CACHE_VERSION = 2
 # Frames a second that are looked at. A cue stays for a second at least, and its times are off by
 # half of this at most.
 _RATE = 4.0
@@ -86,7 +85,7 @@ def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> D
 def find_burned_cues(video: OpenVideo, progress: ProgressCallback | None = None) -> list[Cue]:
     """The cues as they were read, piece by piece, from the cache where it has them."""
     progress = progress or ignore_progress
-    sha256, length_s = file_sha256(video.path), video.length_s
+    sha256, length_s = video.sha256, video.length_s
     with closing(av.open(str(video.path), metadata_errors="replace")) as container:
         film = _Film(container, video.stream.index, video.origin_s)
         progress(Progress(stage=_STAGE, done=0, total=length_s))
@@ -162,12 +161,15 @@ class _Film:
 def _find_band(film: _Film, length_s: float) -> NDArray[np.int64]:
     """The top and the bottom row of the subtitles; empty if there are none."""
     lowest: list[_Box] = []
+    ends: list[int] = []  # how high the pictures are that they were found in
     probes = max(4, min(_PROBES, round(length_s)))  # closer ones show the same
     for start_s in np.linspace(0.02, 0.98, probes) * length_s:
         found = next(film.frames(float(start_s), 1.0), None)
         if found is not None:
             first = int(found[1].shape[0] * _TOP)
-            lowest += [box.down(first) for box in _search(found[1][first:])[-1:]]
+            boxes = [box.down(first) for box in _search(found[1][first:])[-1:]]
+            lowest += boxes
+            ends += [found[1].shape[0]] * len(boxes)
     if len(lowest) < 2:
         return np.zeros(0, np.int64)
     # The last lines of cues end on the same row, and signs and titles anywhere.
@@ -177,7 +179,8 @@ def _find_band(film: _Film, length_s: float) -> NDArray[np.int64]:
     chosen = together[np.argmax(together.sum(axis=1))]
     bottom, height = bottoms[chosen].max(), np.median(heights[chosen])
     # Room for two lines. The boxes overlap, as they reach a little beyond the letters.
-    rows = bottom - 2.3 * height, bottom + 0.5 * height, height
+    end = min(bottom + 0.5 * height, np.array(ends)[chosen].min())
+    rows = bottom - 2.3 * height, end, height
     return np.array(rows).round().astype(np.int64)
 
 
@@ -212,11 +215,6 @@ def _engine() -> Any:
     )
 
 
-@cache
-def _recogniser() -> RapidRecogniser:
-    return RapidRecogniser()
-
-
 class _Stretch:
     """A text on screen: where it is, its fine details, and the mean of its frames."""
 
@@ -249,7 +247,7 @@ class _Stretch:
         left = (_WIDTH - mean.shape[1]) // 2
         whole[:, left : left + mean.shape[1]] = mean
         boxes = [box for box in _search(whole) if self._band.fits(box)]
-        return _recogniser().read_pictures(
+        return load_network().read_pictures(
             [whole[int(b.top) : int(b.bottom) + 1, int(b.left) : int(b.right) + 1] for b in boxes]
         )
 
@@ -271,6 +269,8 @@ def _read(film: _Film, band: _Band, start_s: float, stop_s: float) -> list[Cue]:
         if time_s >= stop_s:
             break
         rows = picture[band.top : band.bottom]
+        if len(rows) < band.bottom - band.top:
+            continue  # the picture's shape has changed, as in recordings of broadcasts
         if current is not None:
             if current.goes_on(time_s, rows):
                 continue
