@@ -198,9 +198,9 @@ def _noted(note: str, dialogue: Dialogue) -> Dialogue:
     return replace(dialogue, notes=(note, *silent, *dialogue.notes))
 
 
-def is_file_name(text: str) -> bool:
-    """Whether what the user asked for is a path, not a language or a number."""
-    path = Path(text)
+def is_file_name(text: str, folder: Path = Path()) -> bool:
+    """Whether what the user asked for is a path, in a folder, not a language or a number."""
+    path = folder / text
     return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text
 
 
