@@ -47,10 +47,13 @@ def transcribe(
             "has no sound to listen to; give its subtitles with --subtitles", video.path
         )
     recogniser = whisper.load_whisper(name, folder)
+    if language == "nb":
+        language = "no"  # Whisper's code for Bokmål; Nynorsk has its own
     if language is not None and language not in recogniser.languages:
+        several = "choose a model for several languages, as in --speech-model base"
+        advice = several if len(recogniser.languages) == 1 else "give subtitles with --subtitles"
         raise ConfigError(
-            f"{recogniser.name} does not understand {language_name(language)}; choose another "
-            "model, as in --speech-model base"
+            f"{recogniser.name} does not understand {language_name(language)}; {advice}"
         )
     heard = listen(video, stream.index, recogniser, language, progress)
     return Transcript(
