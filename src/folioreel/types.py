@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["dialogue", "visual"]
+Verdict = Literal["match", "none"]
 _LONGEST_TITLE = 20  # characters of a part's name before a time: "S01E02 The Storm" fits
 
 
@@ -298,6 +299,8 @@ class Link:
     sentence: int
     score: float
     in_book: bool = True
+    judged: Verdict | None = None
+    """What a reader said of this moment: `match`, it renders the sentence; `none`, no sentence."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
