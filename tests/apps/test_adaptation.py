@@ -139,7 +139,7 @@ def test_speech_in_the_ways_that_books_mark_it(quoted):
 
 
 def test_a_book_that_does_not_mark_speech():
-    assert Reader(make_book(["I went out.", "It rained."], 1)).marks == ""
+    assert not Reader(make_book(["I went out.", "It rained."], 1)).marks_speech
 
 
 def test_renderings_are_corrected_by_what_judges_say():

@@ -86,6 +86,19 @@ def test_nothing_in_the_book(alignment, tmp_path):
     report = make_report(absent)
     write_report_files(report, tmp_path, "report", force=False)
     assert "no line is in the book" in to_html(report)
+    header = (tmp_path / "moved.csv").read_text(encoding="utf-8").strip()
+    assert header == "film,lines,moved_by_paragraphs,chance,chapter,passage"
+
+
+def test_a_chapter_with_hardly_any_time_has_no_rate(tmp_path):
+    slow = [(10 * start_s, 10 * end_s, text) for start_s, end_s, text in SPOKEN_TEN]
+    film = make_film(slow, duration_s=1000.0, shots=False)
+    alignment = align_by_hand(film, make_book(), [0] * 9 + [8], [0.9] * 9 + [0.4])
+    write_report_files(make_report(alignment), tmp_path, "report", force=False)
+    first, second = read_csv(tmp_path / "chapters.csv")
+    # 54 words in 15 minutes, nine tenths of which are expected to be in the chapter.
+    assert float(first["words_a_minute"]) == pytest.approx(int(first["words"]) / 13.5, rel=1e-3)
+    assert second["words_a_minute"] == second["words_a_minute_low"] == ""
 
 
 def test_films_of_one_book(alignment):

@@ -245,6 +245,13 @@ def test_parts_have_their_own_times(tmp_path):
         assert source.resolve() in [part.resolve() for part in parts]
 
 
+def test_save_takes_the_names_of_formats(alignment, tmp_path):
+    (path,) = alignment.save(tmp_path / "out", formats=["jsonl"])
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 6
+    with pytest.raises(ValueError, match="no such format: docx"):
+        alignment.save(tmp_path / "out", formats=["docx"])
+
+
 def test_each_format_has_a_file_of_its_own():
     files = [known.file for known in FORMATS.values()]
     assert len(set(files)) == len(files)

@@ -38,9 +38,12 @@ CONFUSION: dict[How, tuple[int, int, int]] = {
 """What judges said (in the order of HOWS) of the lines of which we say this: they agree on 86 % of
 741 lines (benchmarks/adaptations.py)."""
 _FEW = 0.05  # share of paragraphs with speech marks below which a book does not use them
-_DOUBLE = re.compile(r"[“„«][^“„«”»“]*[”»“]?|\"[^\"]*\"?")
-_SINGLE = re.compile(r"(?<!\w)['‘](?=\w).*?(?<=[\w.,!?;:—…-])['’](?!\w)|(?<!\w)['‘](?=\w).*$")
-_DASH = re.compile(r"^\s*[—–―-]\s*\S.*$", re.DOTALL)
+_MARKS = {
+    # The last three are of Finnish and Swedish books, which open and close alike, and of typists.
+    "double": re.compile(r"[“„«][^“„«”»]*[”»“]?|”[^”]*”?|»[^»]*»?|\"[^\"]*\"?"),
+    "single": re.compile(r"(?<!\w)['‘](?=\w).*?(?<=[\w.,!?;:—…-])['’](?!\w)|(?<!\w)['‘](?=\w).*$"),
+    "dash": re.compile(r"^\s*[—–―-]\s*\S.*$", re.DOTALL),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +53,8 @@ class Renderings:
     lines: int
     shares: dict[How, Estimate]
     """Of these lines, corrected by how often judges say otherwise."""
-    marks: str
-    """How the book marks speech; empty if it does not, so that all narration may be speech."""
+    marks_speech: bool
+    """Whether the book marks speech; if not, `reported` also holds paraphrases of speech."""
 
 
 class Reader:
@@ -63,30 +66,36 @@ class Reader:
             " ".join(book.sentences[j].text for j in paragraph.sentences)
             for paragraph in book.paragraphs
         ]
-        self.marks, self._speech = self._find_marks()
+        self._marks = self._find_marks()
+        self.marks_speech = bool(self._marks)
 
-    def _find_marks(self) -> tuple[str, re.Pattern[str] | None]:
-        """How the book marks speech: what most of its paragraphs have."""
-        for name, pattern in (("double", _DOUBLE), ("single", _SINGLE), ("dash", _DASH)):
+    def _find_marks(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
+        """How the book marks speech: what enough of its paragraphs have."""
+
+        def is_used(pattern: re.Pattern[str]) -> bool:
             count = sum(pattern.search(text) is not None for text in self._texts)
-            if count >= _FEW * len(self._texts):
-                return name, pattern
-        return "", None
+            return count >= _FEW * len(self._texts)
+
+        found = [(name, mark) for name, mark in _MARKS.items() if is_used(mark)]
+        # Single quotes stand inside double ones, and apostrophes look like them.
+        names = [name for name, _ in found]
+        return tuple(pair for pair in found if pair[0] != "single" or "double" not in names)
 
     def is_speech(self, sentence: int) -> bool:
         """Whether most words of a sentence are speech."""
-        if self._speech is None:
-            return False
         paragraph = self._book.paragraph_of[sentence]
         text, own = self._texts[paragraph], self._book.paragraphs[paragraph].sentences
         start = sum(len(self._book.sentences[j].text) + 1 for j in range(own.start, sentence))
         end = start + len(self._book.sentences[sentence].text)
-        spoken = "".join(
-            text[max(start, found.start()) : min(end, found.end())] + " "
-            for found in self._speech.finditer(text)
-            if found.start() < end and found.end() > start
-        )
-        return 2 * len(find_words(spoken)) >= max(1, len(find_words(text[start:end])))
+        words = len(find_words(text[start:end]))
+        for _, mark in self._marks:
+            spoken = " ".join(
+                text[max(start, found.start()) : max(start, min(end, found.end()))]
+                for found in mark.finditer(text)
+            )
+            if words and 2 * len(find_words(spoken)) >= words:
+                return True
+        return False
 
     def how(self, line: str, sentence: int) -> How:
         """How a line renders a sentence."""
@@ -122,7 +131,9 @@ def measure_renderings(alignment: Alignment) -> Renderings | None:
     reader = Reader(alignment.book)
     said = alignment.film.moments
     found = [reader.how(said[link.moment].text, link.sentence) for link in links]
-    return Renderings(lines=len(links), shares=expected_shares(found), marks=reader.marks)
+    return Renderings(
+        lines=len(links), shares=expected_shares(found), marks_speech=reader.marks_speech
+    )
 
 
 def spoken_in_book(alignment: Alignment) -> list[Link]:

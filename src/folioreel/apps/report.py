@@ -159,7 +159,12 @@ def _left_out(book: Book, found: Adaptation) -> Section:
         title="Not in the film",
         text="The longest passages that no line of the film renders, within a chapter, and the "
         "chance that this is so. What is shown in silence may still be there.",
-        table=Table(name="not-in-film", rows=tuple(rows), most=_SHOWN),
+        table=Table(
+            name="not-in-film",
+            rows=tuple(rows),
+            columns=("words", "chance", "chapter", "place", "begins"),
+            most=_SHOWN,
+        ),
     )
 
 
@@ -178,7 +183,12 @@ def _added(alignment: Alignment, found: Adaptation) -> Section:
     return Section(
         title="Not in the book",
         text=text if rows else "Of every scene, at least a quarter is expected to be in the book.",
-        table=Table(name="not-in-book", rows=tuple(rows), most=_SHOWN),
+        table=Table(
+            name="not-in-book",
+            rows=tuple(rows),
+            columns=("from", "minutes", "lines", "share_in_book", "begins"),
+            most=_SHOWN,
+        ),
     )
 
 
@@ -212,7 +222,12 @@ def _order(alignment: Alignment, found: Adaptation) -> Section:
         title="The order",
         text=text,
         drawing=("order", draw_order(alignment, in_order, sorted(moved))),
-        table=Table(name="moved", rows=tuple(rows), most=_SHOWN),
+        table=Table(
+            name="moved",
+            rows=tuple(rows),
+            columns=("film", "lines", "moved_by_paragraphs", "chance", "chapter", "passage"),
+            most=_SHOWN,
+        ),
     )
 
 
@@ -231,7 +246,7 @@ def _renderings(found: Adaptation) -> Section:
         "speech, or report of what the book narrates. Judges agree on 86 % of 741 lines; the "
         "shares are corrected for what they call otherwise."
     )
-    if not renderings.marks:
+    if not renderings.marks_speech:
         note += " This book does not mark speech, so “reported” includes paraphrased speech."
     return Section(
         title="How the lines render the book",

@@ -24,6 +24,8 @@ class Table:
 
     name: str  # of its CSV file
     rows: tuple[dict[str, Cell], ...]
+    columns: tuple[str, ...] = ()
+    """What its CSV file has if there are no rows."""
     most: int | None = None
     """How many rows a page shows; the CSV file has all."""
 
@@ -58,7 +60,7 @@ def write_report_files(report: Report, folder: Path, stem: str, *, force: bool) 
     check_output_folder(folder, names, force=force)
     make_folder(folder)
     for table in tables:
-        write_rows([_flat(row) for row in table.rows], folder / f"{table.name}.csv")
+        write_rows(_flat_rows(table), folder / f"{table.name}.csv", table.columns)
     for name, svg in drawings:
         write_text(folder / f"{name}.svg", svg)
     write_text(folder / f"{stem}.md", to_markdown(report))
@@ -173,13 +175,19 @@ def _cell(name: str, cell: Cell) -> str:
     return f"{cell:,}" if isinstance(cell, int) else squeeze(cell)
 
 
-def _flat(row: dict[str, Cell]) -> dict[str, Any]:
-    """A row for CSV: an estimate takes three columns."""
+def _flat_rows(table: Table) -> list[dict[str, Any]]:
+    """The rows for CSV and JSON: an estimate takes three columns."""
+    wide = {name for row in table.rows for name, cell in row.items() if isinstance(cell, Estimate)}
+    return [_flat(row, wide) for row in table.rows]
+
+
+def _flat(row: dict[str, Cell], wide: set[str]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, cell in row.items():
-        if isinstance(cell, Estimate):
-            values = {"": cell.value, "_low": cell.low, "_high": cell.high}
-            flat |= {f"{name}{end}": round(value, 4) for end, value in values.items()}
+        if name in wide:
+            known = (cell.value, cell.low, cell.high) if isinstance(cell, Estimate) else [None] * 3
+            for end, value in zip(("", "_low", "_high"), known, strict=True):
+                flat[name + end] = None if value is None else round(value, 4)
         else:
             flat[name] = round(cell, 4) if isinstance(cell, float) else cell
     return flat
@@ -188,4 +196,4 @@ def _flat(row: dict[str, Cell]) -> dict[str, Any]:
 def as_json(sections: Sequence[Section]) -> dict[str, Any]:
     """All tables of a report, for --json."""
     tables = [section.table for section in sections if section.table]
-    return {table.name: [_flat(row) for row in table.rows] for table in tables}
+    return {table.name: _flat_rows(table) for table in tables}

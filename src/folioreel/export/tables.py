@@ -45,12 +45,11 @@ def write_csv(alignment: Alignment, path: Path) -> None:
     write_rows(table_rows(alignment), path)
 
 
-def write_rows(rows: list[dict[str, Any]], path: Path) -> None:
-    """Rows with the same columns as CSV; without rows, an empty file."""
+def write_rows(rows: list[dict[str, Any]], path: Path, columns: Sequence[str] = ()) -> None:
+    """Rows with the same columns as CSV; `columns` are those of a table without rows."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
-    if rows:
-        writer.writeheader()
+    writer = csv.DictWriter(file, list(rows[0]) if rows else list(columns), lineterminator="\n")
+    writer.writeheader()
     writer.writerows(rows)
     write_text(path, file.getvalue())
 
