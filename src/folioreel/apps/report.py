@@ -145,7 +145,7 @@ def _left_out(book: Book, found: Adaptation) -> Section:
             continue
         first = book.sentences[book.paragraphs[gap.paragraphs.start].sentences.start]
         last = book.sentences[book.paragraphs[gap.paragraphs.stop - 1].sentences.stop - 1]
-        place = f"lines\u00a0{first.line}–{last.line_end}" if first.line else first.href or ""
+        place = f"lines {first.line}–{last.line_end}" if first.line else first.href or ""
         rows.append(
             {
                 "words": gap.words,

@@ -100,7 +100,7 @@ def _section_html(section: Section) -> str:
         )
         parts.append(f'<div class="figures">{"".join(tiles)}</div>')
     if section.drawing:
-        parts.append(f"<figure>{section.drawing[1]}</figure>")
+        parts.append(f'<figure tabindex="0">{section.drawing[1]}</figure>')
     if section.table and section.table.rows:
         parts.append(_table_html(section.table))
     if section.note:
@@ -110,7 +110,7 @@ def _section_html(section: Section) -> str:
 
 def _table_html(table: Table) -> str:
     shown = table.rows[: table.most]
-    kinds = {name: "" if isinstance(table.rows[0][name], str) else "number" for name in shown[0]}
+    kinds = {name: _kind(name, cell) for name, cell in table.rows[0].items()}
     head = "".join(
         f'<th class="{kind}">{html.escape(_heading(name))}</th>' for name, kind in kinds.items()
     )
@@ -121,7 +121,17 @@ def _table_html(table: Table) -> str:
             for name, cell in row.items()
         )
         body += f"<tr>{''.join(cells)}</tr>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_more(table)}"
+    return (
+        '<div class="table" tabindex="0"><table>'  # a keyboard scrolls what can have the focus
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{_more(table)}"
+    )
+
+
+def _kind(name: str, cell: Cell) -> str:
+    """The class of a column: numbers stand to the right, times and places are not broken."""
+    if not isinstance(cell, str):
+        return "number"
+    return "short" if name in ("from", "film", "place") else "text"
 
 
 def _more(table: Table) -> str:
