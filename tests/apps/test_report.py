@@ -90,6 +90,14 @@ def test_nothing_in_the_book(alignment, tmp_path):
     assert header == "film,lines,moved_by_paragraphs,chance,chapter,passage"
 
 
+def test_a_film_in_which_nobody_speaks(tmp_path):
+    film = make_film((), duration_s=20.0)
+    alignment = align_by_hand(film, make_book(), [0, 2, 4, 8], [0.9] * 4)
+    report = make_report(alignment)
+    write_report_files(report, tmp_path, "report", force=False)
+    assert "Too few lines are in the book" in to_html(report)
+
+
 def test_a_chapter_with_hardly_any_time_has_no_rate(tmp_path):
     slow = [(10 * start_s, 10 * end_s, text) for start_s, end_s, text in SPOKEN_TEN]
     film = make_film(slow, duration_s=1000.0, shots=False)

@@ -77,7 +77,10 @@ def write(alignment, tmp_path):
 
 
 def test_pympi_reads_the_eaf(write):
-    elan = pytest.importorskip("pympi").Elan.Eaf(str(write("eaf")))
+    path = write("eaf")
+    elan = pytest.importorskip("pympi").Elan.Eaf(str(path))
+    times = [int(slot.get("TIME_VALUE")) for slot in etree.parse(path).iter("TIME_SLOT")]
+    assert times == sorted(times)
     assert elan.get_annotation_data_for_tier("said") == [
         (1000, 2000, "Sixty-one <kilos> & more."),
         (9000, 10500, "Did you hear the band in the malt-house?"),

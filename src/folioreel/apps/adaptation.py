@@ -116,8 +116,8 @@ def measure_adaptation(alignment: Alignment) -> Adaptation:
 
 def line_times(film: Film, spoken: Sequence[Moment]) -> list[float]:
     """How long each line lasts: until the next one begins, the last until the film ends."""
-    ends = [*(moment.start_s for moment in spoken[1:]), film.duration_s]
-    return [max(0.0, end - m.start_s) for m, end in zip(spoken, ends, strict=True)]
+    starts = [*(moment.start_s for moment in spoken), film.duration_s]
+    return [max(0.0, after - start) for start, after in pairwise(starts)]
 
 
 def weigh_book(alignment: Alignment) -> Chances:

@@ -53,7 +53,7 @@ def _book_key(alignment: Alignment) -> object:
 
 
 def _film_key(alignment: Alignment) -> object:
-    return [(m.start_s, m.end_s, m.text) for m in alignment.film.moments if m.text]
+    return [(m.start_s, m.end_s, m.text) for m in alignment.film.moments if m.kind == "dialogue"]
 
 
 def _compare_films(alignments: Sequence[Alignment], found: Sequence[Adaptation]) -> Report:
@@ -104,7 +104,7 @@ def _compare_books(alignments: Sequence[Alignment], found: Sequence[Adaptation])
     film = alignments[0].film
     names = _unique([alignment.book.title for alignment in alignments])
     kept = [adaptation.lines for adaptation in found]
-    spoken = [moment for moment in film.moments if moment.text]
+    spoken = [moment for moment in film.moments if moment.kind == "dialogue"]
     strips = [
         Strip(
             label=name,

@@ -72,14 +72,15 @@ def export(
 
     chosen = tuple(FORMATS) if "all" in formats else formats or RESULTS
     out = out or (alignment if alignment.is_dir() else alignment.parent) / "exported"
-    is_file = len(chosen) == 1 and out.suffix == Path(FORMATS[chosen[0]].file).suffix
-    if is_file and not out.is_dir():
+    suffix = Path(FORMATS[chosen[0]].file).suffix
+    is_file = len(chosen) == 1 and out.suffix == suffix and not out.is_dir()
+    if is_file:
         check_output_file(out, force=force)
     else:
         check_folder(out, chosen, force=force)
     with output.show_progress() as progress:
         opened = open_corrected(alignment, book, film, uncorrected=uncorrected)
-        if is_file and not out.is_dir():
+        if is_file:
             make_folder(out.parent)
             write_format(opened, chosen[0], out, progress)
             files = [out]
@@ -133,9 +134,11 @@ def open_corrected(
     uncorrected: bool = False,
 ) -> Alignment:
     """An alignment with the corrections that lie beside it."""
-    session = open_session(alignment, book, film)
     if uncorrected:
-        return session.alignment
+        from folioreel.export.alignment_json import read_alignment
+
+        return read_alignment(alignment, book or None, film or None)
+    session = open_session(alignment, book, film)
     if session.is_behind:  # the last `view` was killed before it could write its links
         session.prepare(output.show_error)
     try:

@@ -54,6 +54,7 @@ def write_eaf(alignment: Alignment, path: Path, part: int | None = None) -> None
     numbers = itertools.count(1)
     for name, tier in _tiers(rows, "part_" if part is not None else ""):
         _add_tier(root, order, name, tier, numbers)
+    order[:] = sorted(order, key=lambda slot: int(slot.get("TIME_VALUE", "0")))
     kinds: tuple[tuple[str, str, dict[str, str]], ...] = (
         (_TIMED, "true", {}),
         (_DEPENDENT, "false", {"CONSTRAINTS": "Symbolic_Association"}),
