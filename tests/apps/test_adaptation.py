@@ -12,11 +12,11 @@ from made_reports import SPOKEN_TEN, align_by_hand, make_long_book
 
 import folioreel
 from folioreel.apps.adaptation import measure_adaptation, scene_starts
-from folioreel.apps.estimates import FILM_ERROR, estimate_share
 from folioreel.apps.moved import longest_rising, measure_order
 from folioreel.apps.rendering import CONFUSION, HOWS, Reader, common_words, expected_shares
 from folioreel.evaluate.dataset import load_pair
 from folioreel.evaluate.metrics import judge_links, placed_links
+from folioreel.export.estimates import FILM_ERROR, estimate_share
 
 
 def test_a_share_is_the_sum_of_the_chances():

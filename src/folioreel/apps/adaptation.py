@@ -7,12 +7,12 @@ A line lasts until the next one begins. A paragraph is in the film if any line r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from folioreel.apps.estimates import Chances, Estimate
 from folioreel.apps.moved import Order, measure_order
 from folioreel.apps.rendering import Renderings, measure_renderings
+from folioreel.export.estimates import Chances, Estimate, spoken_lines
 from folioreel.text import find_words
 from folioreel.types import Alignment, Book, Film, Moment
 
@@ -85,32 +85,26 @@ class Adaptation:
 def measure_adaptation(alignment: Alignment) -> Adaptation:
     """The figures of an alignment, corrected or not."""
     spoken = [moment for moment in alignment.film.moments if moment.kind == "dialogue"]
-    links = [alignment.links[moment.index] for moment in spoken]
-    chances = tuple(link.score if link.judged is None else float(link.in_book) for link in links)
-    judged = tuple(link.judged is not None for link in links)
+    lines = spoken_lines(alignment)
     minutes = [seconds / 60 for seconds in line_times(alignment.film, spoken)]
 
     def weigh(weights: Sequence[float]) -> Chances:
-        return Chances(weights=tuple(weights), chances=chances, judged=judged)
+        return replace(lines, weights=tuple(weights))
 
-    lines = weigh([1.0] * len(spoken))
     by_time = weigh(minutes)
     book_words = weigh_book(alignment)
-    counted = [1.0] * len(book_words.weights)
     return Adaptation(
         lines=lines,
         words=weigh([float(len(find_words(moment.text))) for moment in spoken]),
         minutes=by_time,
-        paragraphs=Chances(
-            weights=tuple(counted), chances=book_words.chances, judged=book_words.judged
-        ),
+        paragraphs=replace(book_words, weights=(1.0,) * len(book_words.weights)),
         book_words=book_words,
         chapters=_use_chapters(alignment, spoken, lines, by_time, book_words),
         scenes=tuple(_measure_scenes(alignment, spoken, lines)),
         gaps=tuple(_find_gaps(alignment, book_words)),
         order=measure_order(alignment),
         renderings=measure_renderings(alignment),
-        judged=sum(judged),
+        judged=sum(lines.judged),
     )
 
 

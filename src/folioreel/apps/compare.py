@@ -16,9 +16,9 @@ from folioreel.apps.adaptation import (
     scene_starts,
 )
 from folioreel.apps.drawings import Strip, draw_strips
-from folioreel.apps.estimates import Chances, Estimate
 from folioreel.apps.report_pages import Cell, Report, Section, Table, percent
 from folioreel.errors import AlignmentError
+from folioreel.export.estimates import Chances, Estimate
 from folioreel.types import Alignment
 
 _NONE = Estimate(value=0.0, low=0.0, high=0.0)

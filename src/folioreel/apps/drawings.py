@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from folioreel.apps.estimates import Estimate
+from folioreel.export.estimates import Estimate
 from folioreel.times import format_clock
 from folioreel.types import Alignment
 

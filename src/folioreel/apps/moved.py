@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import kendalltau
 
-from folioreel.apps.estimates import Estimate
 from folioreel.apps.rendering import spoken_in_book
+from folioreel.export.estimates import Estimate
 from folioreel.types import Alignment, Link
 
 _NEAR = 6  # paragraphs: a line and those around it may each be three off and still be right

@@ -6,7 +6,6 @@ from textwrap import shorten
 
 from folioreel.apps.adaptation import Adaptation, chapter_name, measure_adaptation
 from folioreel.apps.drawings import Strip, draw_bars, draw_order, draw_strips
-from folioreel.apps.estimates import Estimate
 from folioreel.apps.rendering import spoken_in_book
 from folioreel.apps.report_pages import (
     Cell,
@@ -15,6 +14,7 @@ from folioreel.apps.report_pages import (
     Table,
     percent,
 )
+from folioreel.export.estimates import Estimate
 from folioreel.types import Alignment, Book
 
 _SHOWN = 20  # rows of the long tables on a page

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from folioreel.apps.estimates import Estimate
+from folioreel.export.estimates import Estimate
 from folioreel.export.tables import write_rows
 from folioreel.files import check_output_folder, make_folder, write_text
 from folioreel.text import squeeze

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from folioreel.types import Alignment
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -66,6 +68,20 @@ class Chances:
             chances=tuple(self.chances[k] for k in chosen),
             judged=tuple(self.judged[k] for k in chosen),
         )
+
+
+def spoken_lines(alignment: Alignment) -> Chances:
+    """The spoken lines of a film, in time order, and the probability that each is in the book."""
+    links = [
+        alignment.links[moment.index]
+        for moment in alignment.film.moments
+        if moment.kind == "dialogue"
+    ]
+    return Chances(
+        weights=(1.0,) * len(links),
+        chances=tuple(k.score if k.judged is None else float(k.in_book) for k in links),
+        judged=tuple(k.judged is not None for k in links),
+    )
 
 
 def estimate_share(weights: ArrayLike, chances: ArrayLike, judged: ArrayLike) -> Estimate | None:
