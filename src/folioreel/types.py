@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["dialogue", "visual"]
+Verdict = Literal["match", "none"]
 _LONGEST_TITLE = 20  # characters of a part's name before a time: "S01E02 The Storm" fits
 
 
@@ -301,6 +302,8 @@ class Link:
     sentence: int
     score: float
     in_book: bool = True
+    judged: Verdict | None = None
+    """What a reader said of this moment: `match`, it renders the sentence; `none`, no sentence."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -346,16 +349,27 @@ class Alignment:
         )
         return found
 
-    def save(self, folder: Path | str, *, overwrite: bool = False) -> list[Path]:
+    def save(
+        self, folder: Path | str, *, overwrite: bool = False, formats: Sequence[str] | None = None
+    ) -> list[Path]:
         """Write JSON, CSV, WebVTT, SRT, the picture and the page; returns the files.
 
+        Args:
+            folder: Where to write them.
+            overwrite: Whether to replace files that are there.
+            formats: What to write instead: names that `folioreel export --as` takes.
+
         Raises:
+            ValueError: There is no such format.
             InputError: The folder already holds results and `overwrite` is not set, or it cannot
                 be written.
         """
         results = import_module("folioreel.export.results")
-        results.check_folder(Path(folder), force=overwrite)
-        files: list[Path] = results.write_results(self, Path(folder))
+        chosen = results.RESULTS if formats is None else tuple(formats)
+        if unknown := set(chosen) - set(results.FORMATS):
+            raise ValueError(f"no such format: {', '.join(sorted(unknown))}")
+        results.check_folder(Path(folder), chosen, force=overwrite)
+        files: list[Path] = results.write_results(self, Path(folder), formats=chosen)
         return files
 
     def links_at(self, time_s: float) -> tuple[Link, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from folioreel.cli import options, output
+from folioreel.cli.export import open_session
 from folioreel.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
 @click.option(
-    "--judgements", type=options.FILE, help="Import corrections that were saved from page.html."
+    "--judgements", type=options.FILE, help="Import corrections, as the command `import` does."
 )
 @options.moved
 def view(
@@ -52,15 +53,9 @@ def view(
       folioreel view result --film /media/disk/CD1.avi --film /media/disk/CD2.avi
       folioreel view result --judgements judgements.json
     """
-    from folioreel.export.alignment_json import FILE_NAME, read_alignment
-    from folioreel.viewer.judgements import judgements_folder
     from folioreel.viewer.server import PageServer
-    from folioreel.viewer.session import Session
 
-    # Judgements are kept beside the file, so its name is needed even if the folder was given.
-    path = alignment / FILE_NAME if alignment.is_dir() else alignment
-    opened = read_alignment(path, book or None, film or None)
-    session = Session(opened, judgements_folder(path))
+    session = open_session(alignment, book, film)
     with ExitStack() as stack:
         server = stack.enter_context(PageServer(session, port))
         session.prepare(output.show_error)

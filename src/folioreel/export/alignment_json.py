@@ -113,6 +113,7 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "text": moment.text,
         "in_book": link.in_book,
         "score": round(link.score, 4),
+        "judged": link.judged,
         "sentence": sentence.index,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
@@ -205,6 +206,7 @@ def read_alignment(
             sentence=link["sentence"],
             score=link["score"],
             in_book=link["in_book"],
+            judged=link.get("judged"),
         )
         for link in document["links"]
     )

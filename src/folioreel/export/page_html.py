@@ -60,7 +60,16 @@ def write_page(
     alignment: Alignment, path: Path, progress: ProgressCallback = ignore_progress
 ) -> None:
     """Write the page as one file that works from disk, offline."""
-    payload = make_payload(alignment, inline_thumbnails(alignment.film, progress))
+    judgements = [
+        {
+            "moment": link.moment,
+            "verdict": link.judged,
+            "sentence": link.sentence if link.judged == "match" else None,
+        }
+        for link in alignment.links
+        if link.judged is not None
+    ]
+    payload = make_payload(alignment, inline_thumbnails(alignment.film, progress), judgements)
     write_text(path, render_page(payload)[0])
 
 

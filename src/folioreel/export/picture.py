@@ -8,6 +8,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -31,7 +32,9 @@ def write_picture(alignment: Alignment, path: Path) -> None:
     with replacing(path) as temporary:
         # No date inside: two identical runs give identical files.
         metadata = _no_date(path.suffix)
-        draw_alignment(alignment).savefig(temporary, format=path.suffix[1:], metadata=metadata)
+        # Nor random ids; and text stays text, which people search and edit.
+        with rc_context({"svg.hashsalt": "folioreel", "svg.fonttype": "none"}):
+            draw_alignment(alignment).savefig(temporary, format=path.suffix[1:], metadata=metadata)
 
 
 def to_html(alignment: Alignment, counts: str) -> str:

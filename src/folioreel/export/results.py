@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
-from folioreel.export.alignment_json import write_alignment
-from folioreel.export.page_html import write_page
-from folioreel.export.picture import write_picture
-from folioreel.export.tables import write_csv, write_srt, write_vtt
+from folioreel.export.formats import FORMATS, RESULTS
 from folioreel.files import check_output_folder, make_folder
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Link
 
-PAGE = "page.html"
-WRITERS = {
-    "alignment.csv": write_csv,
-    "alignment.vtt": write_vtt,
-    "book.srt": write_srt,
-    "alignment.png": write_picture,
-    PAGE: write_page,
-    # Last: a folder that has it has all the others.
-    "alignment.json": write_alignment,
-}
-"""File name → its writer, in the order of writing."""
 PARTS = "parts"
-"""The folder of the subtitles of each part, if the film has several."""
-_OF_PART = re.compile(r"[0-9]+ .*\.(?:srt|vtt)")
+"""The folder of what is written for each part, if the film has several."""
+_OF_PART = re.compile(r"[0-9]+ .*\.(?:srt|vtt|eaf)")
 _LONGEST_NAME = 50
 """Characters of a title in a file name: file systems allow 255 bytes."""
 _EXAMPLES = 5
@@ -35,41 +22,54 @@ _EXAMPLE_WIDTH = 58
 """Characters of a line; with its time and score it fits a terminal of 80 columns."""
 
 
-def check_folder(folder: Path, *, force: bool) -> None:
+def check_folder(folder: Path, formats: Iterable[str] = RESULTS, *, force: bool) -> None:
     """Stop before any work is done if results in a folder would be overwritten."""
-    check_output_folder(folder, [*WRITERS, PARTS], force=force)
+    check_output_folder(folder, [*(FORMATS[name].file for name in formats), PARTS], force=force)
 
 
 def write_results(
-    alignment: Alignment, folder: Path, progress: ProgressCallback = ignore_progress
+    alignment: Alignment,
+    folder: Path,
+    progress: ProgressCallback = ignore_progress,
+    formats: Iterable[str] = RESULTS,
 ) -> list[Path]:
-    """Write every format into a folder; returns the files."""
+    """Write some formats into a folder; returns the files."""
     make_folder(folder)
-    parts = _write_parts(alignment, folder / PARTS)
-    for name, write in WRITERS.items():
-        if name == PAGE:  # its thumbnails take a while, so it reports progress
-            write_page(alignment, folder / name, progress)
-        else:
-            write(alignment, folder / name)
-    return [*parts, *(folder / name for name in WRITERS)]
+    chosen = [name for name in FORMATS if name in set(formats)]
+    files = _write_parts(alignment, folder / PARTS, chosen)
+    for name in chosen:
+        files.append(folder / FORMATS[name].file)
+        write_format(alignment, name, files[-1], progress)
+    return files
 
 
-def _write_parts(alignment: Alignment, folder: Path) -> list[Path]:
-    """Subtitles for whoever plays the parts of a film: the times are those of each file."""
+def write_format(
+    alignment: Alignment, name: str, path: Path, progress: ProgressCallback = ignore_progress
+) -> None:
+    """Write one format into a file."""
+    write = FORMATS[name].load_writer()
+    if name == "page":  # its thumbnails take a while, so it reports progress
+        write(alignment, path, progress)
+    else:
+        write(alignment, path)
+
+
+def _write_parts(alignment: Alignment, folder: Path, formats: list[str]) -> list[Path]:
+    """Files for whoever plays the parts of a film: the times are those of each file."""
     files: list[Path] = []
     parts = alignment.film.parts
+    formats = [name for name in formats if FORMATS[name].has_parts]
     if folder.is_dir():  # of an earlier result, which is being overwritten
         for path in folder.iterdir():
-            if _OF_PART.fullmatch(path.name):
+            if _OF_PART.fullmatch(path.name) and path.suffix[1:] in formats:
                 path.unlink()
-    for k, part in enumerate(parts):
+    for k, part in enumerate(parts if formats else ()):
         make_folder(folder)
         # Numbered, so that they are in order in any list; without what names may not have.
         title = re.sub(r'[\x00-\x1f<>:"/\\|?*]+', " ", part.title)[:_LONGEST_NAME].strip(" .")
-        name = f"{k + 1:0{len(str(len(parts)))}} {title}"
-        for kind, write in ((".srt", write_srt), (".vtt", write_vtt)):
-            files.append(folder / f"{name}{kind}")
-            write(alignment, files[-1], k)
+        for name in formats:
+            files.append(folder / f"{k + 1:0{len(str(len(parts)))}} {title}.{name}")
+            FORMATS[name].load_writer()(alignment, files[-1], k)
     return files
 
 

@@ -1,4 +1,4 @@
-"""The alignment for other tools: CSV, DataFrame, WebVTT with JSON payloads, SRT of passages."""
+"""The alignment for other tools: tables, WebVTT with JSON payloads, SRT of passages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import json
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
-from folioreel.files import write_text
+from folioreel.files import replacing, write_text
 from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Link
 
@@ -41,12 +42,71 @@ def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
 
 def write_csv(alignment: Alignment, path: Path) -> None:
     """The rows as CSV, under a line of column names."""
-    rows = table_rows(alignment)
+    write_rows(table_rows(alignment), path)
+
+
+def write_rows(rows: list[dict[str, Any]], path: Path, columns: Sequence[str] = ()) -> None:
+    """Rows with the same columns as CSV; `columns` are those of a table without rows."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(file, list(rows[0]) if rows else list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     write_text(path, file.getvalue())
+
+
+def write_jsonl(alignment: Alignment, path: Path) -> None:
+    """The rows as JSON, one on each line."""
+    rows = table_rows(alignment)
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def write_parquet(alignment: Alignment, path: Path) -> None:
+    """The rows as Parquet.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        message = 'Parquet needs one more package; run: pip install "folioreel[parquet]"'
+        raise ConfigError(message) from None
+    rows = table_rows(alignment)
+    # Columns without any value would have no type, and two files could not be joined.
+    kinds = {"line": pa.int64(), "line_end": pa.int64(), "href": pa.string()}
+    kinds |= {"char_start": pa.int64(), "char_end": pa.int64(), "judged": pa.string()}
+    columns = {
+        name: pa.array([row[name] for row in rows], type=kinds.get(name)) for name in rows[0]
+    }
+    with replacing(path) as unfinished:
+        pq.write_table(pa.table(columns), unfinished)
+
+
+def write_sentences(alignment: Alignment, path: Path) -> None:
+    """The book's sentences as CSV, with how many moments are linked to each.
+
+    A reader who corrects links in a spreadsheet looks up the numbers of sentences here.
+    """
+    book = alignment.book
+    counts = Counter(link.sentence for link in alignment.links if link.in_book)
+    rows = []
+    for sentence in book.sentences:
+        paragraph = book.paragraph_of[sentence.index]
+        chapter = book.chapters[book.chapter_of[paragraph]]
+        rows.append(
+            {
+                "sentence": sentence.index,
+                "paragraph": paragraph,
+                "chapter": chapter.index,
+                "chapter_title": chapter.title,
+                "line": sentence.line,
+                "href": sentence.href,
+                "moments": counts[sentence.index],
+                "text": sentence.text,
+            }
+        )
+    write_rows(rows, path)
 
 
 def to_dataframe(alignment: Alignment) -> pd.DataFrame:

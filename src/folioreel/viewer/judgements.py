@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import FILM_JSON, write_film_json
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import detect_format, open_book
 from folioreel.ingest.source import read_bytes
-from folioreel.types import Alignment, Book, Film
+from folioreel.types import Alignment, Book, Film, Verdict
 
 FORMAT = "folioreel-judgements"
 VERSION = 1
@@ -39,7 +39,7 @@ class ReaderJudgement:
     """What a reader decided about one moment."""
 
     moment: int
-    verdict: Literal["match", "none"]
+    verdict: Verdict
     sentence: int | None  # the sentence it renders; None unless the verdict is `match`
 
     def to_dict(self) -> dict[str, Any]:

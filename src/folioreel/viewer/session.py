@@ -14,11 +14,11 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_html import make_payload, page_link
 from folioreel.ingest.film import watch_film
-from folioreel.ingest.source import read_bytes
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
-from folioreel.viewer.judgements import FORMAT, VERSION, Judgements, ReaderJudgement
+from folioreel.viewer.judgement_files import read_judgements
+from folioreel.viewer.judgements import Judgements, ReaderJudgement
 
 if TYPE_CHECKING:
     from folioreel.alignment.aligner import Aligner
@@ -106,6 +106,21 @@ class Session:
         if self._closing.is_set():
             raise _ClosedError
 
+    def corrected(self) -> Alignment:
+        """The alignment with the judgements and the links that follow from them.
+
+        Waits for the links that the last session did not get to write, if `prepare` was called.
+        """
+        if self._scoring is not None:
+            self._prepared.wait()
+        with self._lock:
+            return self._corrected()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the links around some judgements have not been revised yet."""
+        return self._is_behind
+
     def payload(
         self, thumbnails: list[str | None], server: dict[str, str | None]
     ) -> dict[str, Any]:
@@ -144,24 +159,12 @@ class Session:
             return {**self._revise(moment), "undone": moment}
 
     def take(self, path: Path) -> int:
-        """Import the judgements that page.html saved to a file; returns how many were new.
+        """Import corrections from a file (judgement_files.py); returns how many were new.
 
         Raises:
             InputError: The file is damaged, or belongs to another book or film.
         """
-        try:
-            values = json.loads(read_bytes(path))
-            if (values["format"], values["version"]) != (FORMAT, VERSION):
-                raise ValueError("another format or version")
-            titles = (self.alignment.book.title, self.alignment.film.title)
-            if (values["book"], values["film"]) != titles:
-                raise ValueError(f"it is of {values['book']} and {values['film']}")
-            found = [
-                ReaderJudgement.from_dict(entry, self.alignment) for entry in values["judgements"]
-            ]
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
-            message = f"is not a file of judgements saved by the page ({error})"
-            raise InputError(message, path) from error
+        found = read_judgements(path, self.alignment)
         new = [j for j in found if self.judgements.current.get(j.moment) != j]
         for judgement in new:
             self.judge(self.judgements.revision, judgement.to_dict())
@@ -222,6 +225,13 @@ class Session:
         """The settings and the judgements that the corrected alignment is derived from."""
         return {**self.alignment.signature, "revision": self.judgements.revision}
 
+    def _corrected(self) -> Alignment:
+        links, judged = list(self._links), self.judgements.current
+        for moment, judgement in judged.items():
+            links[moment] = replace(links[moment], judged=judgement.verdict)
+        signature = self._signature() if self.judgements.revision else self.alignment.signature
+        return replace(self.alignment, links=tuple(links), signature=signature)
+
     def _write_files(self) -> None:
         """Write what follows from the journal, the corrected alignment last.
 
@@ -232,11 +242,9 @@ class Session:
             return  # the next session would take them for what follows from the journal
         if not self.judgements.is_latest():
             return  # another `folioreel view` is ahead, and writes them
-        signature = self._signature()
-        revised = replace(self.alignment, links=tuple(self._links), signature=signature)
         try:
             self.judgements.write_pair()
-            write_alignment(revised, self.judgements.folder / REVISED)
+            write_alignment(self._corrected(), self.judgements.folder / REVISED)
         except InputError as error:
             if not self._has_warned:  # once, not with every judgement
                 _log.warning("%s; your corrections are safe in journal.jsonl", error)
@@ -255,9 +263,8 @@ class Session:
             text = (self.judgements.folder / REVISED).read_text(encoding="utf-8")
             document = json.loads(text)
             found = document["model"]
-            # The links of another alignment of the same files are replaced by the next judgement.
-            is_same = {**found, "revision": self.judgements.revision} == self._signature()
-            is_behind = is_same and found != self._signature()
+            # They may also be of another alignment of the same files.
+            is_behind = is_behind and found != self._signature()
             if found == self._signature():
                 for k, link in enumerate(document["links"]):
                     self._links[k] = replace(

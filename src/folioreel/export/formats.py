@@ -1,0 +1,72 @@
+"""The formats that an alignment can be written in, by name; each is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A way to write an alignment."""
+
+    file: str  # the name of its file in a folder of results
+    writer: str  # module.function in folioreel.export
+    what: str  # for --help
+    has_parts: bool = False
+    """Whether a film in several parts also gets a file for each part, with its own times."""
+
+    def load_writer(self) -> Callable[..., None]:
+        """The function that writes it: `write(alignment, path)`, or `write(…, part)`."""
+        module, _, name = self.writer.partition(".")
+        found: Callable[..., None] = getattr(import_module(f"folioreel.export.{module}"), name)
+        return found
+
+
+FORMATS = {
+    "csv": Format(file="alignment.csv", writer="tables.write_csv", what="a table of the links"),
+    "vtt": Format(
+        file="alignment.vtt",
+        writer="tables.write_vtt",
+        what="WebVTT with the links as JSON",
+        has_parts=True,
+    ),
+    "srt": Format(
+        file="book.srt",
+        writer="tables.write_srt",
+        what="the passages as subtitles",
+        has_parts=True,
+    ),
+    "png": Format(file="alignment.png", writer="picture.write_picture", what="the picture"),
+    "svg": Format(file="alignment.svg", writer="picture.write_picture", what="the picture"),
+    "pdf": Format(file="alignment.pdf", writer="picture.write_picture", what="the picture"),
+    "page": Format(file="page.html", writer="page_html.write_page", what="the page"),
+    "eaf": Format(file="alignment.eaf", writer="elan.write_eaf", what="ELAN", has_parts=True),
+    "tei": Format(file="alignment.tei.xml", writer="tei.write_tei", what="TEI stand-off"),
+    "web-annotation": Format(
+        file="annotations.jsonld",
+        writer="web_annotation.write_web_annotation",
+        what="W3C Web Annotation",
+    ),
+    "jsonl": Format(
+        file="alignment.jsonl", writer="tables.write_jsonl", what="the table as JSON Lines"
+    ),
+    "parquet": Format(
+        file="alignment.parquet",
+        writer="tables.write_parquet",
+        what="the table as Parquet (needs folioreel[parquet])",
+    ),
+    "sentences": Format(
+        file="sentences.csv",
+        writer="tables.write_sentences",
+        what="a table of the book's sentences",
+    ),
+    # Last: a folder that has it has all the others.
+    "json": Format(
+        file="alignment.json", writer="alignment_json.write_alignment", what="alignment.json"
+    ),
+}
+"""Name → format, in the order of writing."""
+RESULTS = ("csv", "vtt", "srt", "png", "page", "json")
+"""What `folioreel align --out` writes."""

@@ -1,0 +1,70 @@
+"""Where a moment and its passage are, as addresses that other programs resolve.
+
+An address is relative to the file that holds it, so a folder that is moved as a whole stays whole.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from folioreel.types import Alignment, Link
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilmPlace:
+    """A stretch of the film's file."""
+
+    address: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class BookPlace:
+    """A sentence in the book's file."""
+
+    address: str
+    fragment: str | None
+    """RFC 5147 for text (`line=4,5`); otherwise the document inside the book, or its page."""
+    is_line: bool
+    """Whether the fragment counts lines."""
+
+
+def film_place(alignment: Alignment, link: Link, out: Path) -> FilmPlace:
+    """Where the moment of a link is, seen from the file `out`."""
+    film, moment = alignment.film, alignment.film.moments[link.moment]
+    part, start_s = film.locate(moment.start_s)
+    file = film.files[part]
+    # A moment of no length is nothing that a program could show.
+    end_s = max(start_s + moment.end_s - moment.start_s, start_s + 0.001)
+    return FilmPlace(
+        address=address_of(file.path, file.title, out), start_s=start_s, end_s=round(end_s, 6)
+    )
+
+
+def book_place(alignment: Alignment, link: Link, out: Path) -> BookPlace:
+    """Where the sentence of a link is, seen from the file `out`."""
+    book, sentence = alignment.book, alignment.book.sentences[link.sentence]
+    volume = book.volume_of(link.sentence)
+    file = book if volume is None else book.volumes[volume]
+    address = address_of(file.path, file.title, out)
+    if sentence.line is None:
+        fragment = sentence.href.lstrip("#") if sentence.href else None
+        return BookPlace(address=address, fragment=fragment, is_line=False)
+    # RFC 5147 counts the places between lines: the first line is from 0 to 1.
+    fragment = f"line={sentence.line - 1},{sentence.line_end or sentence.line}"
+    return BookPlace(address=address, fragment=fragment, is_line=True)
+
+
+def address_of(path: Path | None, title: str, out: Path) -> str:
+    """The address of a file relative to `out`; of something without a file, its title."""
+    if path is None:
+        return quote(title)
+    try:
+        relative = os.path.relpath(path.absolute(), out.absolute().parent)
+    except ValueError:  # on another drive of Windows
+        return path.absolute().as_uri()
+    return quote(Path(relative).as_posix())

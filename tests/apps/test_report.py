@@ -1,0 +1,159 @@
+"""Reports and comparisons as files: the same figures everywhere, nothing from elsewhere."""
+
+import csv
+import html
+import re
+from dataclasses import replace
+
+import pytest
+from command_line import assert_one_line, run
+from conftest import make_book, make_film
+from lxml import etree
+from lxml import html as lxml_html
+from made_reports import SPOKEN_TEN, align_by_hand
+from markdown_it import MarkdownIt
+
+from folioreel.apps.compare import compare_alignments
+from folioreel.apps.report import make_report
+from folioreel.apps.report_pages import to_html, to_markdown, write_report_files
+from folioreel.errors import AlignmentError, InputError
+
+
+@pytest.fixture
+def alignment():
+    film = make_film(SPOKEN_TEN, duration_s=100.0, shots=False)
+    places, scores = [0, 0, 1, 2, 3, 6, 6, 7, 11, 11], [0.9] * 5 + [0.4] * 5
+    return align_by_hand(replace(film, title="A <film> & more"), make_book(), places, scores)
+
+
+def read_csv(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_files_agree(alignment, tmp_path):
+    files = write_report_files(make_report(alignment), tmp_path / "out", "report", force=False)
+    assert all(path.is_file() for path in files)
+    shares = {row["figure"]: row for row in read_csv(tmp_path / "out" / "shares.csv")}
+    lines = shares["share of lines of the film that are in the book"]
+    assert float(lines["share"]) == 0.65
+    assert float(lines["share_low"]) < 0.65 < float(lines["share_high"])
+    shown = f"65 % ({100 * float(lines['share_low']):.0f}–{100 * float(lines['share_high']):.0f} %)"
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert shown in page
+    assert shown in text
+    assert [row["chapter"] for row in read_csv(tmp_path / "out" / "chapters.csv")] == ["One", "Two"]
+    with pytest.raises(InputError, match="--force"):
+        write_report_files(make_report(alignment), tmp_path / "out", "report", force=False)
+
+
+def test_the_page_needs_nothing_else(alignment):
+    page = to_html(make_report(alignment))
+    root = lxml_html.document_fromstring(page)
+    assert "A <film> & more" in root.findtext("head/title")
+    assert not root.xpath("//script | //link | //img | //@src | //@href[not(starts-with(., '#'))]")
+    assert not re.search(r"url\(|@import", page)
+    assert len(root.xpath("//table")) >= 4
+
+
+def test_drawings_are_svg(alignment, tmp_path):
+    write_report_files(make_report(alignment), tmp_path, "report", force=False)
+    for name in ("chapters", "scenes", "order", "renderings"):
+        root = etree.parse(tmp_path / f"{name}.svg").getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert root.findtext("{http://www.w3.org/2000/svg}title")
+    lines = etree.parse(tmp_path / "order.svg").getroot().xpath("//*[@class='line']")
+    assert len(lines) == 5  # one for each link that claims to be in the book
+
+
+def test_markdown_has_the_tables_of_the_page(alignment):
+    report = make_report(alignment)
+    rendered = MarkdownIt("commonmark").enable("table").render(to_markdown(report))
+    rows = [
+        [html.unescape(cell.strip()) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", rendered, re.S)
+    ]
+    page = lxml_html.document_fromstring(to_html(report))
+    shown = [[cell.text_content() for cell in row] for row in page.iter("tr")]
+    assert rows == shown
+
+
+def test_nothing_in_the_book(alignment, tmp_path):
+    absent = replace(
+        alignment, links=tuple(replace(k, score=0.01, in_book=False) for k in alignment.links)
+    )
+    report = make_report(absent)
+    write_report_files(report, tmp_path, "report", force=False)
+    assert "no line is in the book" in to_html(report)
+    header = (tmp_path / "moved.csv").read_text(encoding="utf-8").strip()
+    assert header == "film,lines,moved_by_paragraphs,chance,chapter,passage"
+
+
+def test_a_film_in_which_nobody_speaks(tmp_path):
+    film = make_film((), duration_s=20.0)
+    alignment = align_by_hand(film, make_book(), [0, 2, 4, 8], [0.9] * 4)
+    report = make_report(alignment)
+    write_report_files(report, tmp_path, "report", force=False)
+    assert "Too few lines are in the book" in to_html(report)
+
+
+def test_a_chapter_with_hardly_any_time_has_no_rate(tmp_path):
+    slow = [(10 * start_s, 10 * end_s, text) for start_s, end_s, text in SPOKEN_TEN]
+    film = make_film(slow, duration_s=1000.0, shots=False)
+    alignment = align_by_hand(film, make_book(), [0] * 9 + [8], [0.9] * 9 + [0.4])
+    write_report_files(make_report(alignment), tmp_path, "report", force=False)
+    first, second = read_csv(tmp_path / "chapters.csv")
+    # 54 words in 15 minutes, nine tenths of which are expected to be in the chapter.
+    assert float(first["words_a_minute"]) == pytest.approx(int(first["words"]) / 13.5, rel=1e-3)
+    assert second["words_a_minute"] == second["words_a_minute_low"] == ""
+
+
+def test_films_of_one_book(alignment):
+    other = align_by_hand(
+        replace(alignment.film, title="Other"), alignment.book, [8] * 10, [0.99] * 10
+    )
+    report = compare_alignments([alignment, other])
+    tables = {s.table.name: s.table.rows for s in report.sections if s.table}
+    assert [row["adaptation"] for row in tables["compare"]] == ["A <film> & more", "Other"]
+    overlap = {row["kept_by"]: row["share"].value for row in tables["overlap"]}
+    assert overlap["all"] == 0  # the other film has paragraph 4 alone, which this one has not
+    assert sum(overlap.values()) == pytest.approx(1)
+    first, second = tables["chapters"]
+    assert first["kept by Other"].value == 0
+    # 14 of the 54 words of the second chapter are in that paragraph.
+    assert second["kept by Other"].value == pytest.approx(14 / 54)
+
+
+def test_one_film_and_two_books(alignment):
+    book = replace(make_book([f"Another sentence {k}." for k in range(20)]), title="Other book")
+    other = align_by_hand(alignment.film, book, range(10), [0.8] * 10)
+    report = compare_alignments([alignment, other])
+    tables = {s.table.name: s.table.rows for s in report.sections if s.table}
+    (scene,) = tables["scenes"]
+    assert scene["kept from Sixty-One"].value == pytest.approx(0.65)
+    assert scene["kept from Other book"].value == pytest.approx(0.8)
+    overlap = {row["kept_by"]: row["share"].value for row in tables["overlap"]}
+    assert overlap["all"] == pytest.approx(0.65 * 0.8)
+
+
+def test_what_has_nothing_in_common(alignment):
+    book = make_book([f"Another sentence {k}." for k in range(20)])
+    film = make_film(SPOKEN_TEN[:5], duration_s=60.0, shots=False)
+    with pytest.raises(AlignmentError, match="neither the same book nor the same film"):
+        compare_alignments([alignment, align_by_hand(film, book, range(5), [0.8] * 5)])
+    with pytest.raises(AlignmentError, match="two results or more"):
+        compare_alignments([alignment])
+
+
+def test_the_commands(result, tmp_path):
+    found = run("report", result)
+    assert found.exit_code == 0, found.output
+    assert "of the film’s lines are in the book" in found.stdout
+    assert (result / "report" / "report.html").is_file()
+    assert_one_line(run("report", result), "--force")
+    found = run("compare", result, result, "--out", tmp_path / "both", "--json")
+    assert found.exit_code == 0, found.output
+    assert (tmp_path / "both" / "compare.html").is_file()
+    assert_one_line(run("compare", result, "--out", tmp_path / "one"), "two results or more")
+    assert_one_line(run("report", tmp_path / "nothing"), "nothing")

@@ -1,0 +1,262 @@
+"""Every format, opened by a reader that is not ours."""
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+import pypdfium2
+import pytest
+from conftest import make_book, make_film
+from lxml import etree
+from made_parts import SPLIT_S, write_parts
+
+import folioreel
+from folioreel.errors import ConfigError
+from folioreel.export.formats import FORMATS, RESULTS
+from folioreel.export.results import write_format, write_results
+from folioreel.types import Alignment, Link
+
+# The terms that we use, as the Web Annotation Recommendation defines them (its appendix A).
+OA, AS = "http://www.w3.org/ns/oa#", "http://www.w3.org/ns/activitystreams#"
+CONTEXT = {
+    "id": {"@id": "@id", "@type": "@id"},
+    "type": {"@id": "@type", "@type": "@vocab"},
+    **{name: OA + name for name in ("Annotation", "SpecificResource", "TextQuoteSelector")},
+    **{name: OA + name for name in ("TextPositionSelector", "FragmentSelector", "linking")},
+    "AnnotationCollection": AS + "OrderedCollection",
+    "AnnotationPage": AS + "OrderedCollectionPage",
+    "body": {"@type": "@id", "@id": OA + "hasBody"},
+    "target": {"@type": "@id", "@id": OA + "hasTarget"},
+    "source": {"@type": "@id", "@id": OA + "hasSource"},
+    "selector": {"@type": "@id", "@id": OA + "hasSelector"},
+    "refinedBy": {"@type": "@id", "@id": OA + "refinedBy"},
+    "motivation": {"@type": "@vocab", "@id": OA + "motivatedBy"},
+    "conformsTo": {"@type": "@id", "@id": "http://purl.org/dc/terms/conformsTo"},
+    **{name: OA + name for name in ("exact", "prefix", "suffix", "start", "end")},
+    "value": "http://www.w3.org/1999/02/22-rdf-syntax-ns#value",
+    "label": "http://www.w3.org/2000/01/rdf-schema#label",
+    "total": AS + "totalItems",
+    "first": {"@type": "@id", "@id": AS + "first"},
+    "items": {"@type": "@id", "@container": "@list", "@id": AS + "items"},
+    "startIndex": AS + "startIndex",
+}
+SENTENCES = (8, 0, 0, 4, 8, 9)  # of the six moments of `make_film`; the third is a silent shot
+
+
+@pytest.fixture(scope="module")
+def alignment() -> Alignment:
+    """Four links, the last of them judged, and two moments that are not in the book."""
+    spoken = (
+        (1.0, 2.0, "Sixty-one <kilos> & more."),
+        (1.5, 4.0, "It's the damp, \x08she said."),  # at the same time, with a control character
+        (9.0, 10.5, "Did you hear the band in the malt-house?"),
+        (15.0, 15.0, "Who opened the hoarding?"),  # of no length
+        (18.0, 19.0, "Only trampled grass behind the planks."),
+    )
+    links = [
+        Link(moment=k, sentence=j, score=0.9 - 0.05 * k, in_book=k not in (1, 2))
+        for k, j in enumerate(SENTENCES)
+    ]
+    links[5] = replace(links[5], score=1.0, judged="match")
+    links[1] = replace(links[1], score=0.0, judged="none")
+    return Alignment(
+        book=make_book(), film=make_film(spoken), links=tuple(links), signature={"preset": "test"}
+    )
+
+
+@pytest.fixture
+def write(alignment, tmp_path):
+    def write_one(name: str) -> Path:
+        path = tmp_path / FORMATS[name].file
+        write_format(alignment, name, path)
+        return path
+
+    return write_one
+
+
+def test_pympi_reads_the_eaf(write):
+    path = write("eaf")
+    elan = pytest.importorskip("pympi").Elan.Eaf(str(path))
+    times = [int(slot.get("TIME_VALUE")) for slot in etree.parse(path).iter("TIME_SLOT")]
+    assert times == sorted(times)
+    assert elan.get_annotation_data_for_tier("said") == [
+        (1000, 2000, "Sixty-one <kilos> & more."),
+        (9000, 10500, "Did you hear the band in the malt-house?"),
+        (15000, 15001, "Who opened the hoarding?"),
+        (18000, 19000, "Only trampled grass behind the planks."),
+    ]
+    # What is spoken at the same time is on a tier of its own.
+    assert elan.get_annotation_data_for_tier("said 2") == [
+        (1500, 4000, "It's the damp, \N{REPLACEMENT CHARACTER}she said.")
+    ]
+    assert elan.get_annotation_data_for_tier("silent shot") == [(5000, 8000, "")]
+    passages = elan.get_ref_annotation_data_for_tier("passage@said")
+    assert passages[-1][:3] == (18000, 19000, "Behind the planks there was only trampled grass.")
+    assert [entry[2] for entry in elan.get_ref_annotation_data_for_tier("judged@said")] == ["match"]
+    assert [e[2] for e in elan.get_ref_annotation_data_for_tier("judged@said 2")] == ["none"]
+    assert elan.get_ref_annotation_data_for_tier("passage@said 2") == []
+    assert elan.get_tier_names() == elan.tiers.keys()
+    assert elan.get_parameters_for_tier("passage@said")["PARENT_REF"] == "said"
+
+
+def test_pyld_expands_the_web_annotations(write):
+    jsonld = pytest.importorskip("pyld").jsonld
+    document = json.loads(write("web-annotation").read_text(encoding="utf-8"))
+    assert document["@context"][0] == "http://www.w3.org/ns/anno.jsonld"
+
+    def load(url, options):
+        return {"contextUrl": None, "documentUrl": url, "document": {"@context": CONTEXT}}
+
+    (expanded,) = jsonld.expand(
+        document, {"documentLoader": load, "base": "file:///library/annotations.jsonld"}
+    )
+    assert expanded["@type"] == [AS + "OrderedCollection"]
+    items = expanded[AS + "first"][0][AS + "items"][0]["@list"]
+    assert len(items) == expanded[AS + "totalItems"][0]["@value"] == 4
+    last = items[-1]
+    assert last["@type"] == [OA + "Annotation"]
+    assert last[OA + "motivatedBy"] == [{"@id": OA + "linking"}]
+    assert last["urn:folioreel:judged"] == [{"@value": "match"}]
+    target, body = last[OA + "hasTarget"][0], last[OA + "hasBody"][0]
+    assert target[OA + "hasSource"][0]["@id"] == "file:///library/The%20Ferry"
+    (fragment,) = target[OA + "hasSelector"]
+    assert fragment["http://www.w3.org/1999/02/22-rdf-syntax-ns#value"] == [
+        {"@value": "t=18.000,19.000"}
+    ]
+    quotation, lines = body[OA + "hasSelector"]
+    words = "Behind the planks there was only trampled grass."
+    assert quotation[OA + "exact"] == [{"@value": words}]
+    # Sentence 9 is on line 19, which lies between the places 18 and 19.
+    assert lines["http://www.w3.org/1999/02/22-rdf-syntax-ns#value"] == [{"@value": "line=18,19"}]
+    # JSON-LD drops what no context defines: nothing of ours may be lost.
+    assert jsonld.expand(document, {"documentLoader": load}) != []
+    assert count_keys(document["first"]["items"]) == count_keys(items)
+
+
+def count_keys(value: object) -> int:
+    """How many properties a tree has, not counting how JSON-LD wraps values."""
+    if isinstance(value, list):
+        return sum(map(count_keys, value))
+    if not isinstance(value, dict):
+        return 0
+    own = [k for k in value if k not in ("@value", "@list")]
+    if own == ["@id"]:  # a reference, a plain string in the document
+        return 0
+    return len(own) + sum(count_keys(inner) for inner in value.values())
+
+
+def test_tei_points_at_what_is_there(write):
+    root = etree.parse(write("tei")).getroot()
+    tei = {"t": "http://www.tei-c.org/ns/1.0"}
+    ids = root.xpath("//@xml:id")
+    assert len(ids) == len(set(ids))
+    pointers = root.xpath("//@target | //@from | //@to | //@since | //@origin | //@resp")
+    inner = [p for value in pointers for p in value.split() if p.startswith("#")]
+    assert {pointer[1:] for pointer in inner} <= set(ids)
+    assert len(root.xpath("//t:spanGrp[@type='moment']/t:span", namespaces=tei)) == 6
+    links = root.xpath("//t:linkGrp/t:link", namespaces=tei)
+    assert [link.get("target") for link in links] == [
+        "#moment-0 #sentence-8",
+        "#moment-3 #sentence-4",
+        "#moment-4 #sentence-8",
+        "#moment-5 #sentence-9",
+    ]
+    assert [link.get("resp") for link in links] == ["#folioreel"] * 3 + ["#reader"]
+    assert all(0 <= float(link.get("cert")) <= 1 for link in links)
+    passages = root.xpath("//t:spanGrp[@type='passage']/t:span", namespaces=tei)
+    assert [span.get("target") for span in passages] == [
+        "Sixty-One#line=8,9",
+        "Sixty-One#line=16,17",
+        "Sixty-One#line=18,19",
+    ]
+
+
+def test_an_alignment_without_any_link_is_still_valid_tei(alignment, tmp_path):
+    nothing = replace(
+        alignment, links=tuple(replace(link, in_book=False) for link in alignment.links)
+    )
+    write_format(nothing, "tei", tmp_path / "a.xml")
+    text = (tmp_path / "a.xml").read_text(encoding="utf-8")
+    assert "linkGrp" not in text
+    assert 'type="passage"' not in text
+
+
+def test_duckdb_reads_the_tables(write):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    for name in ("parquet", "csv", "jsonl"):
+        path = write(name)
+        found = duckdb.sql(
+            f"select moment, sentence, judged, passage from '{path}' order by moment"
+        ).fetchall()
+        assert [row[1] for row in found] == list(SENTENCES), name
+        assert found[5][2:] == ("match", "Behind the planks there was only trampled grass."), name
+        assert not found[0][2], name
+
+
+def test_two_parquet_files_can_be_joined(alignment, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    unjudged = replace(
+        alignment, links=tuple(replace(link, judged=None) for link in alignment.links)
+    )
+    write_format(alignment, "parquet", tmp_path / "a.parquet")
+    write_format(unjudged, "parquet", tmp_path / "b.parquet")
+    count = duckdb.sql(f"select count(judged), count(*) from '{tmp_path}/*.parquet'").fetchall()
+    assert count == [(2, 12)]
+
+
+def test_parquet_without_pyarrow_says_what_to_install(write, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ConfigError, match=r"folioreel\[parquet\]"):
+        write("parquet")
+
+
+def test_sentences_have_the_numbers_that_links_use(write):
+    with write("sentences").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["sentence"]) for row in rows] == list(range(12))
+    assert [int(row["moments"]) for row in rows] == [0, 0, 0, 0, 1, 0, 0, 0, 2, 1, 0, 0]
+    assert rows[9]["text"] == "Behind the planks there was only trampled grass."
+
+
+def test_the_picture_as_pdf_and_svg(write):
+    page = pypdfium2.PdfDocument(write("pdf"))[0]
+    assert "The Ferry" in page.get_textpage().get_text_range()
+    root = etree.parse(write("svg")).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "The Ferry" in "".join(root.itertext())
+
+
+def test_parts_have_their_own_times(tmp_path):
+    book, parts, _ = write_parts(tmp_path / "film")
+    alignment = folioreel.align(book, parts)
+    files = write_results(alignment, tmp_path / "out", formats=["eaf", "web-annotation"])
+    names = [path.name for path in files]
+    assert names == ["1 CD1.eaf", "2 CD2.eaf", "alignment.eaf", "annotations.jsonld"]
+    elan = pytest.importorskip("pympi").Elan.Eaf(str(files[1]))
+    first = elan.get_annotation_data_for_tier("said")[0]
+    assert first == (round(1000 * (7.5 - SPLIT_S)), round(1000 * (9.0 - SPLIT_S)), first[2])
+    (media,) = elan.media_descriptors
+    assert (files[1].parent / unquote(media["RELATIVE_MEDIA_URL"])).resolve() == parts[1].resolve()
+    items = json.loads(files[3].read_text(encoding="utf-8"))["first"]["items"]
+    assert items
+    for item in items:
+        source = files[3].parent / unquote(item["target"]["source"])
+        assert source.resolve() in [part.resolve() for part in parts]
+
+
+def test_save_takes_the_names_of_formats(alignment, tmp_path):
+    (path,) = alignment.save(tmp_path / "out", formats=["jsonl"])
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 6
+    with pytest.raises(ValueError, match="no such format: docx"):
+        alignment.save(tmp_path / "out", formats=["docx"])
+
+
+def test_each_format_has_a_file_of_its_own():
+    files = [known.file for known in FORMATS.values()]
+    assert len(set(files)) == len(files)
+    assert set(RESULTS) <= set(FORMATS)
+    assert list(FORMATS)[-1] == "json"
