@@ -169,7 +169,7 @@ def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
     starts = [0]
     for boundary in boundaries:
         # Walk back to the end of the words before, then over the marks that close them.
-        end = boundary
+        end = max(boundary, starts[-1])
         while end > starts[-1] and (text[end - 1].isspace() or text[end - 1] in _CLOSERS):
             end -= 1
         while end < len(text) and text[end] in _CLOSERS and text[end] not in openers:
@@ -188,24 +188,32 @@ def _join_fragments(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, 
     """Join what sentencex split: a speech and its tag, an outcry and its sentence, bare marks."""
     joined: list[tuple[int, int]] = []
     has_capitals = text != text.lower()
+    # Of the sentence so far: looking at all of it again for each piece would be quadratic.
+    has_words = has_quotes = False
     for start, end in spans:
-        before = text[joined[-1][0] : joined[-1][1]] if joined else ""
-        if joined and _continues(before, text[start:end], has_capitals):
+        piece = text[start:end]
+        words = any(character.isalnum() for character in piece)
+        quotes = any(quote in piece for quote in _QUOTES)
+        if not joined:
+            continues = False
+        elif not has_words or not words:
+            continues = True  # dots, dashes or quotes alone open a sentence, or close one
+        else:
+            speech_closed = has_quotes and text[joined[-1][1] - 1] in _CLOSERS
+            continues = _continues(piece, speech_closed, has_capitals)
+        if continues:
             joined[-1] = (joined[-1][0], end)
+            has_words, has_quotes = has_words or words, has_quotes or quotes
         else:
             joined.append((start, end))
+            has_words, has_quotes = words, quotes
     return joined
 
 
-def _continues(before: str, after: str, has_capitals: bool) -> bool:
-    """Whether `after` belongs to the sentence that `before` began."""
-    if not any(character.isalnum() for character in before):
-        return True  # dots, dashes or quotes alone open the sentence that follows
-    if not any(character.isalnum() for character in after):
-        return True  # and close the one before
+def _continues(after: str, speech_closed: bool, has_capitals: bool) -> bool:
+    """Whether `after` belongs to the sentence before it."""
     if has_capitals and after.lstrip(_QUOTES + "_*([—–- ")[:1].islower():
         return True  # `"Oh!" she cried`, `O Captain! my Captain!`, `vol. ii. of it`
-    speech_closed = before[-1] in _CLOSERS and any(quote in before for quote in _QUOTES)
     return speech_closed and after[0] not in _QUOTES and _is_tag(after)
 
 
