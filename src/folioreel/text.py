@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 
 import sentencex
 
@@ -83,6 +84,12 @@ _ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
 def squeeze(text: str) -> str:
     """The text on one line with single spaces."""
     return " ".join(text.split())
+
+
+def list_some(names: Sequence[str], most: int = 20) -> str:
+    """Names with commas between them; of many, the first ones and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def tokenize(text: str) -> list[str]:

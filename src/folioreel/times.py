@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+_MOST_DIGITS = (
+    12  # a time of more is a slip or an attack; milliseconds of thirty years have as many
+)
 _CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
 
 
@@ -51,4 +54,18 @@ def parse_clock(text: str) -> float:
     if found is None:
         raise ValueError(f"{text!r} is not a time; write 95, 1:35 or 0:01:35")
     hours, minutes, seconds = found.groups(default="0")
-    return 3600 * int(hours) + 60 * int(minutes) + float(seconds)
+    whole, _, fraction = seconds.partition(".")
+    passed = 3600 * parse_digits(hours) + 60 * parse_digits(minutes) + parse_digits(whole)
+    return passed + float(f"0.{fraction or 0}")
+
+
+def parse_digits(digits: str) -> int:
+    """A whole number in digits; one that is far too long for a time becomes a trillion.
+
+    Python refuses to convert more than 4,300 digits, and hundreds of them make an infinite time.
+
+    >>> parse_digits("007"), parse_digits("9" * 5000)
+    (7, 1000000000000)
+    """
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS

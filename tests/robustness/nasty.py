@@ -15,7 +15,9 @@ from collections.abc import Iterator
 
 PROSE = "The ferry crossed the river at dawn, and nobody spoke of it in the morning. "
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
-XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title></head><body>{}</body></html>'
+XHTML = (
+    '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title></head><body>{}</body></html>'
+)
 CONTAINER = '<container><rootfiles><rootfile full-path="p.opf"/></rootfiles></container>'
 TTML = '<tt xmlns="http://www.w3.org/ns/ttml"><body><div>{}</div></body></tt>'
 FB2 = (
@@ -176,8 +178,9 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "anchors.html", "<html><body>" + '<a id="x"></a>' * 40_000 + f"<p>{PROSE}"
     yield "anchored paragraphs.html", "<html><body>" + '<p id="x"></p>' * 30_000 + f"<p>{PROSE}"
     yield "bracketed marks.html", "<html><body><p>" + '[<a href="#f1">1</a>]' * 20_000 + PROSE
-    yield "empty anchors.html", (
-        "<html><body><p>[" + "<a></a>" * 20_000 + '<a href="#f">1</a>]' * 300 + PROSE
+    yield (
+        "empty anchors.html",
+        ("<html><body><p>[" + "<a></a>" * 20_000 + '<a href="#f">1</a>]' * 300 + PROSE),
     )
     yield "breaks.html", "<html><body><p>" + "<br>" * 60_000 + PROSE
     yield "lines.html", "<html><body><p>" + "x<br>" * 60_000
@@ -186,7 +189,10 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "spaces.html", "<html><body><p>" + " " * 400_000 + "x" + PROSE
     yield "tables.html", "<html><body>" + "<table><tr><td>" * 2_000 + PROSE
     yield "cells.html", "<html><body><table><tr>" + "<td>x" * 50_000
-    yield "sections.html", XHTML.format('<section class="figure">' * 200 + PROSE + "</section>" * 200)
+    yield (
+        "sections.html",
+        XHTML.format('<section class="figure">' * 200 + PROSE + "</section>" * 200),
+    )
     yield "figures.html", XHTML.format('<div class="figure">' * 200 + PROSE + "</div>" * 200)
     yield "matter.html", XHTML.format('<div role="doc-preface">' * 200 + PROSE + "</div>" * 200)
     yield "headings.html", "<html><body>" + "<h2>I</h2>" * 20_000 + f"<p>{PROSE}"
@@ -208,40 +214,60 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "deep quotations.fb2", FB2.format(title="t", body="<cite>" * 200 + f"<p>{PROSE}</p>")
     yield "sections.fb2", FB2.format(title="t", body="<section/>" * 40_000 + f"<p>{PROSE}</p>")
     yield "paragraphs.fb2", FB2.format(title="t", body="<p>x</p>" * 40_000)
-    yield "binaries.fb2", FB2.format(title="t", body=f"<p>{PROSE}</p>").replace(
-        "</FictionBook>", "<binary>AAAA</binary>" * 20_000 + "</FictionBook>"
+    yield (
+        "binaries.fb2",
+        FB2.format(title="t", body=f"<p>{PROSE}</p>").replace(
+            "</FictionBook>", "<binary>AAAA</binary>" * 20_000 + "</FictionBook>"
+        ),
     )
-    yield "entities.fb2", (
-        '<!DOCTYPE f [<!ENTITY a "aaaaaaaaaa">'
-        + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True))
-        + "]>"
-        + FB2.format(title="t", body=f"<p>&i;{PROSE}</p>")
+    yield (
+        "entities.fb2",
+        (
+            '<!DOCTYPE f [<!ENTITY a "aaaaaaaaaa">'
+            + "".join(
+                f'<!ENTITY {b} "{f"&{a};" * 10}">'
+                for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+            )
+            + "]>"
+            + FB2.format(title="t", body=f"<p>&i;{PROSE}</p>")
+        ),
     )
     page = XHTML.format(f"<p>{PROSE}</p>")
     yield "documents.epub", make_epub({f"{k}.xhtml": page for k in range(20_000)})
-    yield "contents.epub", make_epub(
-        {f"{k}.xhtml": page for k in range(500)},
-        toc="<ncx><navMap>"
-        + "".join(
-            f'<navPoint><navLabel><text>Part {k}</text></navLabel><content src="{k % 500}.xhtml#a"/>'
-            "</navPoint>"
-            for k in range(20_000)
-        )
-        + "</navMap></ncx>",
+    yield (
+        "contents.epub",
+        make_epub(
+            {f"{k}.xhtml": page for k in range(500)},
+            toc="<ncx><navMap>"
+            + "".join(
+                f'<navPoint><navLabel><text>Part {k}</text></navLabel><content '
+                f'src="{k % 500}.xhtml#a"/>'
+                "</navPoint>"
+                for k in range(20_000)
+            )
+            + "</navMap></ncx>",
+        ),
     )
-    yield "deep contents.epub", make_epub(
-        {"a.xhtml": page},
-        toc="<ncx><navMap>" + "<navPoint><navLabel><text>x</text></navLabel>" * 240,
+    yield (
+        "deep contents.epub",
+        make_epub(
+            {"a.xhtml": page},
+            toc="<ncx><navMap>" + "<navPoint><navLabel><text>x</text></navLabel>" * 240,
+        ),
     )
     yield "surrogates.epub", make_epub({"a.xhtml": page}, title="&#55357;&#56832;")
     yield "escapes.epub", make_epub({"a.xhtml": page}, title="\x1b]0;owned\x07 &#155;31m")
     yield "missing documents.epub", make_epub({"a.xhtml": page}).replace(b"a.xhtml", b"b.xhtml")
     yield "bomb.epub", make_epub({"a.xhtml": XHTML.format(f"<p>{PROSE}</p>" * 700_000)})
     yield "bomb of spaces.epub", make_epub({"a.xhtml": XHTML.format(" " * 60_000_000)})
-    yield "bomb of members.epub", make_epub(
-        {f"{k}.xhtml": XHTML.format(f"<p>{PROSE}</p>" * 12_000) for k in range(60)}
+    yield (
+        "bomb of members.epub",
+        make_epub({f"{k}.xhtml": XHTML.format(f"<p>{PROSE}</p>" * 12_000) for k in range(60)}),
     )
-    yield "bomb.fb2.zip", _zip({"a.fb2": FB2.format(title="t", body=f"<p>{PROSE}</p>" * 400_000).encode()})
+    yield (
+        "bomb.fb2.zip",
+        _zip({"a.fb2": FB2.format(title="t", body=f"<p>{PROSE}</p>" * 400_000).encode()}),
+    )
     shown = b"BT /F1 10 Tf 50 500 Td (%s) Tj ET\n" % PROSE.encode()
     yield "bomb.pdf", make_pdf(shown * 200_000)
     yield "pages.pdf", make_pdf(shown * 20, pages=5_000)
@@ -296,19 +322,26 @@ def subtitles() -> Iterator[tuple[str, str | bytes]]:
     yield "entities.srt", CUE + "&amp;" * 50_000
     yield "references.srt", CUE + "&#55357;&#56832; &#9999999; hello."
     yield "one cue.srt", CUE + "hello there " * 50_000
-    yield "unpunctuated.srt", "".join(
-        f"{k}\n00:{k // 60 % 60:02}:{k % 60:02},000 --> 00:{k // 60 % 60:02}:{k % 60:02},900\nhello"
-        f" there\n\n"
-        for k in range(3500)
+    yield (
+        "unpunctuated.srt",
+        "".join(
+            f"{k}\n00:{k // 60 % 60:02}:{k % 60:02},000 --> 00:{k // 60 % 60:02}:{k % 60:02},900\n"
+            f"hello there\n\n"
+            for k in range(3500)
+        ),
     )
     yield "all at one time.srt", "".join(CUE + f"Line {k}.\n\n" for k in range(20_000))
-    yield "all at one time without length.srt", "".join(
-        f"1\n00:00:01,000 --> 00:00:01,000\nLine {k}.\n\n" for k in range(20_000)
+    yield (
+        "all at one time without length.srt",
+        "".join(f"1\n00:00:01,000 --> 00:00:01,000\nLine {k}.\n\n" for k in range(20_000)),
     )
     yield "times only.srt", CUE * 20_000
-    yield "rolling.srt", "".join(
-        f"{k}\n00:00:{k:02},000 --> 00:00:{k + 1:02},000\n" + "word\n" * 3000 + "\n"
-        for k in range(1, 30)
+    yield (
+        "rolling.srt",
+        "".join(
+            f"{k}\n00:00:{k:02},000 --> 00:00:{k + 1:02},000\n" + "word\n" * 3000 + "\n"
+            for k in range(1, 30)
+        ),
     )
     yield "blank lines.srt", CUE + "Hello." + "\n" * 300_000 + CUE.replace("01", "05") + "Bye."
     yield "numbers.srt", CUE + "1\n" * 100_000
@@ -324,9 +357,12 @@ def subtitles() -> Iterator[tuple[str, str | bytes]]:
     yield "open voices.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n" + "<v " * 100_000
     yield "voice of spaces.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<v" + " " * 100_000
     yield "classes.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n" + "<v." * 100_000
-    yield "map.vtt", (
-        f"WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:{HUGE},LOCAL:{HUGE}:00:00\n\n"
-        "00:01.000 --> 00:02.000\nHello."
+    yield (
+        "map.vtt",
+        (
+            f"WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:{HUGE},LOCAL:{HUGE}:00:00\n\n"
+            "00:01.000 --> 00:02.000\nHello."
+        ),
     )
     yield "map of spaces.vtt", "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:1,LOCAL:" + "-" + " " * 100_000
     yield "hours.vtt", f"WEBVTT\n\n{LONG}:00:01.000 --> {LONG}:00:02.000\nHello."
@@ -334,9 +370,13 @@ def subtitles() -> Iterator[tuple[str, str | bytes]]:
     ass = "[Script Info]\n\n[Events]\n"
     yield "text.ass", ass + "Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,," + "{\\b1}a" * 30_000
     yield "open codes.ass", ass + "Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,," + "{" * 50_000
-    yield "codes.ass", ass + "Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,,{" + "\\p1" * 30_000 + "}a"
-    yield "drawing.ass", (
-        ass + "Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,,{\\p" + HUGE + "}a{\\p0}Hello."
+    yield (
+        "codes.ass",
+        ass + "Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,,{" + "\\p1" * 30_000 + "}a",
+    )
+    yield (
+        "drawing.ass",
+        (ass + "Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,,{\\p" + HUGE + "}a{\\p0}Hello."),
     )
     yield "digits.ass", ass + f"Dialogue: {HUGE},0:00:01.00,0:00:02.00,D,,{HUGE},0,0,,Hello."
     yield "commas.ass", ass + "Dialogue: " + "," * 200_000
@@ -351,30 +391,45 @@ def subtitles() -> Iterator[tuple[str, str | bytes]]:
     yield "long digits.mpl", f"[{LONG}][{LONG}]Hello.\n[1][20]Hello there."
     yield "pipes.mpl", "[1][20]" + "|" * 100_000 + "Hello"
     yield "digits.tmp", f"00:00:01:Hello.\n{HUGE}:00:02:Hello there."
-    yield "deep.ttml", TTML.format("<div>" * DEEP + '<p begin="1s" end="2s">Hello.</p>' + "</div>" * DEEP)
-    yield "deep spans.ttml", TTML.format(
-        '<p begin="1s" end="2s">' + "<span>" * DEEP + "Hello." + "</span>" * DEEP + "</p>"
+    yield (
+        "deep.ttml",
+        TTML.format("<div>" * DEEP + '<p begin="1s" end="2s">Hello.</p>' + "</div>" * DEEP),
+    )
+    yield (
+        "deep spans.ttml",
+        TTML.format(
+            '<p begin="1s" end="2s">' + "<span>" * DEEP + "Hello." + "</span>" * DEEP + "</p>"
+        ),
     )
     yield "deeper.ttml", TTML.format("<div>" * 100_000 + '<p begin="1s" end="2s">Hello.</p>')
     yield "digits.ttml", TTML.format(f'<p begin="{HUGE}s" end="{HUGE}s">Hello.</p>')
     yield "long digits.ttml", TTML.format(f'<p begin="{LONG}:00:01" end="{LONG}h">Hello.</p>')
     yield "fractions.ttml", TTML.format(f'<p begin="1.{HUGE}s" end="00:00:02.{HUGE}">Hello.</p>')
-    yield "frame rate.ttml", TTML.format('<p begin="1f" end="50f">Hello.</p>').replace(
-        "<tt ", f'<tt frameRate="{HUGE}" tickRate="{HUGE}" frameRateMultiplier="{HUGE} 0" '
+    yield (
+        "frame rate.ttml",
+        TTML.format('<p begin="1f" end="50f">Hello.</p>').replace(
+            "<tt ", f'<tt frameRate="{HUGE}" tickRate="{HUGE}" frameRateMultiplier="{HUGE} 0" '
+        ),
     )
-    yield "no frames.ttml", TTML.format('<p begin="1f" end="50f">Hello.</p>').replace(
-        "<tt ", '<tt frameRate="0" tickRate="0" subFrameRate="0" frameRateMultiplier="0 0" '
+    yield (
+        "no frames.ttml",
+        TTML.format('<p begin="1f" end="50f">Hello.</p>').replace(
+            "<tt ", '<tt frameRate="0" tickRate="0" subFrameRate="0" frameRateMultiplier="0 0" '
+        ),
     )
     yield "surrogates.ttml", TTML.format('<p begin="1s" end="2s">&#55357;&#56832; Hello.</p>')
-    yield "spans.ttml", TTML.format(
-        '<p begin="1s" end="2s">' + "<span>a </span>" * 30_000 + "</p>"
-    )
+    yield "spans.ttml", TTML.format('<p begin="1s" end="2s">' + "<span>a </span>" * 30_000 + "</p>")
     yield "paragraphs.ttml", TTML.format('<p begin="1s" end="2s">Hello.</p>' * 20_000)
     yield "nested paragraphs.ttml", TTML.format("<p>" * 200 + '<span begin="1s" end="2s">a</span>')
     yield "breaks.ttml", TTML.format('<p begin="1s" end="2s">Hello.' + "<br/>" * 60_000 + "</p>")
-    yield "entities.ttml", (
-        '<!DOCTYPE tt [<!ENTITY a "' + "a" * 10_000 + '">]>'
-        + TTML.format('<p begin="1s" end="2s">' + "&a;" * 10_000 + "</p>")
+    yield (
+        "entities.ttml",
+        (
+            '<!DOCTYPE tt [<!ENTITY a "'
+            + "a" * 10_000
+            + '">]>'
+            + TTML.format('<p begin="1s" end="2s">' + "&a;" * 10_000 + "</p>")
+        ),
     )
     yield "digits.smi", f"<SAMI><BODY><SYNC Start={HUGE}><P>Hello.<SYNC Start=1000><P>Hello."
     yield "long digits.smi", f"<SAMI><BODY><SYNC Start={LONG}><P>Hello.<SYNC Start=1000><P>Hello."
@@ -395,16 +450,22 @@ def subtitles() -> Iterator[tuple[str, str | bytes]]:
         yield f"segments of {name}.json", json.dumps({"segments": [segment]}).replace("1", value)
         event = {"tStartMs": 1, "dDurationMs": 2000, "segs": [{"utf8": "Hello."}]}
         yield f"events of {name}.json", json.dumps({"events": [event]}).replace("1", value)
-        yield f"pieces of {name}.json", json.dumps({"events": [event]}).replace(
-            '[{"utf8": "Hello."}]', value
+        yield (
+            f"pieces of {name}.json",
+            json.dumps({"events": [event]}).replace('[{"utf8": "Hello."}]', value),
         )
-        yield f"lists of {name}.json", json.dumps({"events": [event, 0]}).replace(" 0]", f"{value}]")
+        yield (
+            f"lists of {name}.json",
+            json.dumps({"events": [event, 0]}).replace(" 0]", f"{value}]"),
+        )
         saved = {"start": 1, "end": 2000, "text": "Hello.", "type": "Dialogue", "style": "D"}
-        yield f"saved {name}.json", json.dumps(
-            {"info": {}, "styles": {}, "events": [saved]}
-        ).replace("1", value)
-        yield f"saved as {name}.json", json.dumps({"info": {}, "styles": {}, "events": [saved]}).replace(
-            "{}", value
+        yield (
+            f"saved {name}.json",
+            json.dumps({"info": {}, "styles": {}, "events": [saved]}).replace("1", value),
+        )
+        yield (
+            f"saved as {name}.json",
+            json.dumps({"info": {}, "styles": {}, "events": [saved]}).replace("{}", value),
         )
 
 

@@ -15,6 +15,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,7 @@ FEWEST_LETTERS = 30  # a page with fewer letters holds a picture, or nothing but
 # Every book has a few blank pages; with more, the user is told that pages may be missing.
 _FEW_EMPTY_PAGES = 4
 _EMPTY_SHARE = 0.1
+_MOST_BOOKMARKS = 1000  # no book has as many chapters; each is looked for on its page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +121,7 @@ def read_outline(document: pdfium.PdfDocument) -> list[TocEntry]:
     """The bookmarks that lead to a page."""
     bookmarks = []
     try:
-        for item in document.get_toc():
+        for item in islice(document.get_toc(), _MOST_BOOKMARKS):
             target = item.get_dest()
             page = target.get_index() if target is not None else None
             title = clean_text(item.get_title() or "")
