@@ -12,6 +12,8 @@ LAYERS = [
         "errors",
         "config",
         "files",
+        "json_input",
+        "reading",
         "cache",
         "progress",
         "text",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+_LONGEST_FILM_S = 4e6  # 46 days; the longest film lasts 36
 _MOST_DIGITS = (
     12  # a time of more is a slip or an attack; milliseconds of thirty years have as many
 )
@@ -57,6 +59,13 @@ def parse_clock(text: str) -> float:
     whole, _, fraction = seconds.partition(".")
     passed = 3600 * parse_digits(hours) + 60 * parse_digits(minutes) + parse_digits(whole)
     return passed + float(f"0.{fraction or 0}")
+
+
+def check_spans(spans: Iterable[tuple[float, float]]) -> None:
+    """Raise `ValueError` unless each start and end are times of a film, in order."""
+    for start_s, end_s in spans:
+        if not 0 <= start_s <= end_s <= _LONGEST_FILM_S:  # not so of NaN
+            raise ValueError(f"{start_s:g} s to {end_s:g} s is no time of a film")
 
 
 def parse_digits(digits: str) -> int:

@@ -240,7 +240,7 @@ def books() -> Iterator[tuple[str, str | bytes]]:
             {f"{k}.xhtml": page for k in range(500)},
             toc="<ncx><navMap>"
             + "".join(
-                f'<navPoint><navLabel><text>Part {k}</text></navLabel><content '
+                f"<navPoint><navLabel><text>Part {k}</text></navLabel><content "
                 f'src="{k % 500}.xhtml#a"/>'
                 "</navPoint>"
                 for k in range(20_000)
@@ -269,7 +269,11 @@ def books() -> Iterator[tuple[str, str | bytes]]:
         _zip({"a.fb2": FB2.format(title="t", body=f"<p>{PROSE}</p>" * 400_000).encode()}),
     )
     shown = b"BT /F1 10 Tf 50 500 Td (%s) Tj ET\n" % PROSE.encode()
-    yield "bomb.pdf", make_pdf(shown * 200_000)
+    line = b"(%s) Tj T* " % PROSE.encode()
+    yield "bomb.pdf", make_pdf(b"BT /F1 10 Tf 12 TL 50 500 Td " + line * 300_000 + b"ET")
+    yield "lines.pdf", make_pdf(b"BT /F1 10 Tf 12 TL 50 500 Td " + line * 5_000 + b"ET")
+    mark = b"/F1 5 Tf 5 Ts (1) Tj 0 Ts /F1 10 Tf (x) Tj T* "
+    yield "marks.pdf", make_pdf(b"BT /F1 10 Tf 12 TL 50 500 Td " + mark * 5_000 + b"ET")
     yield "pages.pdf", make_pdf(shown * 20, pages=5_000)
     yield "one line.pdf", make_pdf(b"BT /F1 10 Tf 5 500 Td (" + b"x" * 300_000 + b") Tj ET")
     yield "at one place.pdf", make_pdf(b"BT /F1 10 Tf 5 500 Td (a b) Tj ET " * 30_000)

@@ -7,8 +7,7 @@ command has finished is kept, so a run that was stopped can be resumed.
 from __future__ import annotations
 
 import csv
-import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import make_folder, write_whole
 from folioreel.ingest.source import read_bytes
+from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback, ignore_progress, track
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
@@ -205,12 +205,24 @@ def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> Pa
     return PairOutcome(name=name, status=status, moments=len(links), in_book=in_book)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _InBook:
+    in_book: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Alignment:
+    """What of an alignment tells whether it is done."""
+
+    book: dict[str, Any]
+    film: dict[str, Any]
+    model: dict[str, Any]
+    links: list[_InBook]
+
+
 def _read_alignment(folder: Path) -> dict[str, Any]:
     path = folder / _LAST
     try:
-        data = json.loads(read_bytes(path))
-        if all(isinstance(data[key], dict) for key in ("book", "film", "model")):
-            return dict(data)
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise InputError("is damaged; delete it, or use --force", path)
+        return asdict(parse_json(read_bytes(path), _Alignment))
+    except ValueError:
+        raise InputError("is damaged; delete it, or use --force", path) from None

@@ -6,8 +6,10 @@ first prints nothing, and with it the others print nothing.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +31,10 @@ _LONGEST_CELL = 40
 _DECIMALS = 4
 # Narrower than most terminals: prose is hard to read in long lines.
 _PASSAGE_WIDTH = 88
+# Characters of an error or a note: a value from a file, or given by mistake, may be endless.
+_LONGEST_REMARK = 1000
+# What a terminal would obey or hide instead of showing it: controls, and marks that reverse text.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _BAR = "{desc:>12} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
@@ -91,7 +97,7 @@ def show_error(message: str) -> None:
 
 def show_note(text: str) -> None:
     """A remark on stderr, so that stdout holds nothing but results."""
-    click.echo(_printable(text), err=True)
+    _write("\n".join(map(_shorten, text.split("\n"))), err=True)
 
 
 def show_notes(path: Path, notes: tuple[str, ...]) -> None:
@@ -122,7 +128,7 @@ def _is_json() -> bool:
 def show_line(text: str = "") -> None:
     """A line of results."""
     if not _is_json():
-        click.echo(_printable(text))
+        _write(text)
 
 
 def show_written(*paths: Path) -> None:
@@ -135,7 +141,8 @@ def show_json(value: Any) -> None:
     """The whole result as JSON."""
     if _is_json():
         # Passages of books stay readable: no \u escapes, and one field per line.
-        click.echo(_printable(json.dumps(value, ensure_ascii=False, indent=1)))
+        text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+        _write(_CONTROLS.sub(lambda match: f"\\u{ord(match.group()):04x}", text))
 
 
 def show_list(title: str, lines: list[str]) -> None:
@@ -196,6 +203,24 @@ def _cell(value: object) -> str:
     return f"{value:,}"
 
 
-def _printable(text: str) -> str:
-    """Text without the lone surrogates that file names may hold, which no terminal can print."""
-    return text.encode("utf-8", errors="replace").decode("utf-8")
+def _shorten(line: str) -> str:
+    """A line of bearable length: its beginning names the file, its end says what to do."""
+    half = _LONGEST_REMARK // 2
+    return line if len(line) <= _LONGEST_REMARK else f"{line[:half]} … {line[-half:]}"
+
+
+def _write(text: str, *, err: bool = False) -> None:
+    """Print text, all of it: the one place where words of files and names reach the terminal."""
+    # Names of files may hold lone surrogates, which no terminal can print.
+    plain = text.encode("utf-8", errors="replace").decode("utf-8")
+    plain = _CONTROLS.sub(lambda match: ascii(match.group())[1:-1], plain)
+    stream = sys.stderr if err else sys.stdout
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        click.echo(plain, err=err)
+        return
+    # With `python -u` a write to a full disk drops what does not fit, without a word.
+    stream.flush()
+    data = f"{plain}\n".encode(stream.encoding, errors="replace")
+    while data:
+        data = data[raw.write(data) or 0 :]

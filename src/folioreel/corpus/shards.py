@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -31,6 +32,12 @@ from numpy.typing import NDArray
 from folioreel.errors import InputError
 
 _ARRAYS = ("tokens", "lengths", "books", "book_ids", "firsts")
+# What NumPy and `zipfile` raise on damaged files.
+_DAMAGE = (
+    *(OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, MemoryError),
+    *(RuntimeError, NotImplementedError, OverflowError, zipfile.BadZipFile, zlib.error),
+    *(SyntaxError, struct.error),
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,13 +65,20 @@ def load_shard(path: Path | str) -> Shard:
     """Read a shard."""
     path = Path(path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            shard = Shard(**{name: arrays[name] for name in _ARRAYS})
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            shard = Shard(**{name: found[name] for name in _ARRAYS})
+    except _DAMAGE as error:
         raise InputError(f"cannot be read as a shard ({error})", path) from error
+    arrays = (shard.tokens, shard.lengths, shard.books, shard.book_ids, shard.firsts)
+    kinds = "".join(array.dtype.kind for array in arrays)
     whole = (
-        shard.tokens.dtype == np.uint16
+        kinds == "uuiUi"
+        and all(array.ndim == 1 for array in arrays)
+        and shard.tokens.dtype == np.uint16
         and shard.offsets[-1] == len(shard.tokens)
+        and len(shard.books) > 0
+        and shard.books[0] == 0
+        and bool((np.diff(shard.books) >= 0).all())
         and shard.books[-1] == len(shard.lengths)
         and len(shard.books) - 1 == len(shard.book_ids) == len(shard.firsts)
     )
@@ -110,6 +124,6 @@ def _shard_sizes(pack: Path) -> dict[str, int]:
     """The name and bytes of each shard, in order; empty if packing was not finished."""
     try:
         shards = json.loads((pack / "pack.json").read_bytes())["shards"]
-    except (OSError, ValueError, LookupError, TypeError):
+        return {str(shard["file"]): int(shard["bytes"]) for shard in shards}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return {}
-    return {shard["file"]: shard["bytes"] for shard in shards}

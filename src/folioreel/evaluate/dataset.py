@@ -30,7 +30,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from folioreel.errors import InputError
 from folioreel.evaluate import judged_tables
@@ -40,7 +39,10 @@ from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
+from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback
+from folioreel.reading import read_whole
+from folioreel.times import check_spans
 from folioreel.types import Film, Shot, Subtitle
 
 FILM_JSON = "film.json"
@@ -138,30 +140,45 @@ def write_film_json(film: Film, path: Path) -> None:
     write_text(path, json.dumps(document, ensure_ascii=False) + "\n")
 
 
+@dataclass(frozen=True, kw_only=True)
+class _FilmRecord:
+    """What `write_film_json` writes."""
+
+    format: str
+    version: int
+    title: str
+    duration_s: float
+    video: str | None
+    sha256: str | None
+    shots: list[tuple[float, float]]
+    subtitles: list[tuple[float, float, str]]
+
+
 def read_film_json(path: Path) -> Film:
     """Read what `write_film_json` wrote; a video that no longer exists is left out."""
     try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if any(document[key] != value for key, value in _FILM_FORMAT.items()):
+        record = parse_json(read_whole(path), _FilmRecord)
+        if {"format": record.format, "version": record.version} != _FILM_FORMAT:
             raise ValueError("unknown format or version")
-        video = None if document["video"] is None else path.parent / document["video"]
-        return Film(
-            title=document["title"],
-            duration_s=float(document["duration_s"]),
-            shots=tuple(
-                Shot(index=k, start_s=float(start_s), end_s=float(end_s))
-                for k, (start_s, end_s) in enumerate(document["shots"])
-            ),
-            subtitles=tuple(
-                Subtitle(index=k, start_s=float(start_s), end_s=float(end_s), text=str(text))
-                for k, (start_s, end_s, text) in enumerate(document["subtitles"])
-            ),
-            video=video if video is not None and video.is_file() else None,
-            path=path,
-            sha256=document["sha256"],
-        )
-    except (OSError, ValueError, LookupError, TypeError) as error:
+        check_spans([(0, record.duration_s), *record.shots, *(s[:2] for s in record.subtitles)])
+    except ValueError as error:
         raise InputError(f"is not a film.json that folioreel wrote ({error})", path) from error
+    video = None if record.video is None else path.parent / record.video
+    return Film(
+        title=record.title,
+        duration_s=record.duration_s,
+        shots=tuple(
+            Shot(index=k, start_s=start_s, end_s=end_s)
+            for k, (start_s, end_s) in enumerate(record.shots)
+        ),
+        subtitles=tuple(
+            Subtitle(index=k, start_s=start_s, end_s=end_s, text=text)
+            for k, (start_s, end_s, text) in enumerate(record.subtitles)
+        ),
+        video=video if video is not None and video.is_file() else None,
+        path=path,
+        sha256=record.sha256,
+    )
 
 
 def find_pairs(folder: Path) -> list[Path]:

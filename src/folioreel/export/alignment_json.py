@@ -16,6 +16,9 @@ from typing import Any
 from folioreel.errors import InputError
 from folioreel.files import file_sha256, write_text
 from folioreel.ingest.book import load_book
+from folioreel.json_input import parse_json
+from folioreel.reading import read_whole
+from folioreel.times import check_spans
 from folioreel.types import Alignment, Book, Film, Link, Shot, Subtitle
 
 FILE_NAME = "alignment.json"
@@ -102,11 +105,6 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
-def _refuse_constant(name: str) -> float:
-    """Python's JSON accepts NaN and Infinity, which the standard does not and no page can show."""
-    raise ValueError(f"{name} is not a number")
-
-
 def read_document(path: Path) -> dict[str, Any]:
     """The content of an alignment file, validated against the schema.
 
@@ -115,20 +113,26 @@ def read_document(path: Path) -> dict[str, Any]:
     """
     import jsonschema  # slow to import, and only readers need it
 
-    try:
-        document: dict[str, Any] = json.loads(
-            path.read_text(encoding="utf-8"), parse_constant=_refuse_constant
-        )
-    except FileNotFoundError:
+    if not path.exists():
         message = "no such file; give the alignment.json that `folioreel align` wrote"
-        raise InputError(message, path) from None
-    except (OSError, ValueError) as error:
+        raise InputError(message, path)
+    try:
+        document: dict[str, Any] = parse_json(read_whole(path))
+    except ValueError as error:
         raise InputError(f"is not an alignment.json ({error})", path) from error
     try:
         jsonschema.validate(document, load_schema())
     except jsonschema.ValidationError as error:
         where = "/".join(str(step) for step in error.absolute_path) or "the document"
         raise InputError(f"is not an alignment.json: at {where}: {error.message}", path) from error
+    film = document["film"]
+    try:
+        check_spans([(0, film["duration_s"])])
+        for times in (film.get("shot_times_s", ()), film.get("subtitle_times_s", ())):
+            check_spans(times)
+        check_spans((link["start_s"], link["end_s"]) for link in document["links"])
+    except ValueError as error:
+        raise InputError(f"is not an alignment.json ({error})", path) from error
     return document
 
 

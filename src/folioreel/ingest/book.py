@@ -11,7 +11,7 @@ from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.books.titles import is_numbered, is_part
-from folioreel.ingest.source import SourceFile, decode_text, describe_known, open_source
+from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.text import split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
@@ -85,7 +85,7 @@ def detect_format(file: SourceFile) -> str:
     head, suffix = file.data[:4096], file.path.suffix.lower()
     if b"%PDF-" in head[:1024]:  # readers accept the mark anywhere in the first kilobyte
         return "pdf"
-    if head.startswith(b"PK"):
+    if is_zip(head):
         return _zip_format(file)
     if b"<fictionbook" in head.lower():
         return "fb2"
@@ -99,7 +99,7 @@ def detect_format(file: SourceFile) -> str:
 
 def _refuse_other_files(head: bytes, path: Path) -> None:
     """Raise an error if the first bytes of a file show that it is not a book."""
-    if b"%PDF-" in head[:1024] or head.startswith(b"PK"):
+    if b"%PDF-" in head[:1024] or is_zip(head):
         return
     kind = describe_known(head) or _describe_data(head, path)
     if kind is not None:

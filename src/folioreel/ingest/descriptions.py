@@ -11,9 +11,10 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, cast
 
 from folioreel.errors import InputError
+from folioreel.reading import read_rest, read_whole
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -76,14 +77,14 @@ def read_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
         reason = "has neither images-*.tar nor images/; give the folder of Flickr8k"
         raise InputError(reason, folder)
     for path in files:
-        yield path.stem, path.read_bytes()
+        yield path.stem, read_whole(path)
     for archive in archives:
         try:
             with tarfile.open(archive) as opened:
                 for member in opened:
                     found = opened.extractfile(member)
                     if found is not None:
-                        yield Path(member.name).stem, found.read()
+                        yield Path(member.name).stem, read_rest(cast(BinaryIO, found), archive)
         except (tarfile.TarError, EOFError, OSError) as error:
             raise InputError("is damaged; copy it again", archive) from error
 
@@ -112,11 +113,10 @@ def _read_table(path: Path) -> dict[str, list[str]]:
 
 
 def _read_lines(path: Path) -> list[str]:
+    if not path.exists():
+        raise InputError("is missing; give the folder of Flickr8k", path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(f"{reason}; give the folder of Flickr8k", path) from error
+        text = read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", path) from error
     return [line for line in text.splitlines() if line.strip()]

@@ -6,20 +6,18 @@ So its two files, `config.json` and `README.md`, are replaced one by one, not th
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from folioreel.config import AlignConfig, ChainConfig, PicturesConfig, StepsConfig
+from folioreel.config import AlignConfig
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import make_folder, write_whole
+from folioreel.json_input import convert
 from folioreel.models.folders import CARD, CONFIG, ModelFormat
 
 FORMAT = ModelFormat(name="folioreel-preset", version=1, what="preset", below="presets")
 PRESETS = FORMAT.shipped()
-_NESTED = ("chain", "steps", "pictures", "calibration")
-# Settings of the chain in presets of earlier versions; without `absent` they had no effect.
-_RETIRED = ("absent", "enter", "leave")
 
 
 def load_preset(name_or_folder: str | Path) -> AlignConfig:
@@ -53,14 +51,13 @@ def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str
 
 def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     """The settings that `asdict` made these values from."""
+    config = convert(values, AlignConfig)
+    parts = [(values, config), (values.get("steps"), config.steps)]
+    for given, read in (*parts, (values.get("pictures"), config.pictures)):
+        known = {field.name for field in fields(read)} if read is not None else set()
+        if unknown := set(given or ()) - known:
+            raise ConfigError(f"unknown setting {min(unknown)!r}")
+    # Settings of the chain in presets of earlier versions are ignored, but for one that had effect.
     if values["chain"].get("absent"):
         raise ConfigError('chain.absent, the state "not in the book", is no longer supported')
-    steps, (slope, offset) = values["steps"], values["calibration"]
-    pictures = values.get("pictures")  # missing in presets older than the visual measures
-    return AlignConfig(
-        **{key: value for key, value in values.items() if key not in _NESTED},
-        chain=ChainConfig(**{k: v for k, v in values["chain"].items() if k not in _RETIRED}),
-        steps=None if steps is None else StepsConfig(**steps),
-        pictures=None if pictures is None else PicturesConfig(**pictures),
-        calibration=(float(slope), float(offset)),
-    )
+    return config

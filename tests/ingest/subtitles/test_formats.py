@@ -299,7 +299,8 @@ def test_numbers_that_are_none_are_one_line(tmp_path: Path, text: str) -> None:
         (f"{{1}}{{1}}25\n{{25}}{{{LONG}}}Hello.\n{{50}}{{60}}Goodbye.\n", 1.0),
         (f"[10][{LONG}]Hello.\n[50][60]Goodbye.\n", 1.0),
         (
-            f"1\n00:00:01,000 --> {LONG}:00:00,000\nHello.\n\n2\n00:00:05,000 --> 00:00:06,000\nBye.",
+            f"1\n00:00:01,000 --> {LONG}:00:00,000\nHello.\n\n"
+            "2\n00:00:05,000 --> 00:00:06,000\nBye.",
             1,
         ),
     ],

@@ -76,7 +76,7 @@ _LONGEST_WORD = 60  # characters, with its hyphens
 def read_pdf(file: SourceFile) -> Manuscript:
     """Read a PDF that holds text; a scan without a text layer is refused."""
     with pdf_lines.open_pdf(file) as document:
-        pages, notes = pdf_lines.read_pages(document, file.path)
+        pages, notes = pdf_lines.read_pages(document, file)
         _refuse_unreadable(pages, file.path)
         title = clean_text(document.get_metadata_value("Title") or "")
         return Manuscript(

@@ -258,10 +258,9 @@ def drop_notes(lines: Sequence[Line], size: float) -> list[Line]:
     smaller_from = large[-1] + 1 if large else 0
     for k, line in enumerate(ordered):
         opened = re.match(r"^[\[(]?(\d{1,3}|[*†‡]+)[\])]?[.:]?\s*\S", line.text)
-        if opened and opened.group(1) in marks:
-            if k >= smaller_from:
-                below = set(ordered[k:])
-                return [kept for kept in lines if kept not in below]
+        if opened and opened.group(1) in marks and k >= smaller_from:
+            below = set(ordered[k:])
+            return [kept for kept in lines if kept not in below]
     return list(lines)
 
 

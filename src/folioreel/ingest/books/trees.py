@@ -16,6 +16,7 @@ from lxml import etree
 
 from folioreel.errors import InputError
 from folioreel.ingest.source import decode_text
+from folioreel.reading import LARGEST_TEXT
 
 Element: TypeAlias = etree._Element  # a node of a parsed document
 
@@ -51,6 +52,8 @@ def clean_text(text: str) -> str:
 
 def decode_markup(data: bytes, path: Path) -> str:
     """Decode a document by its byte-order mark, its declaration, or else by guessing."""
+    if len(data) > LARGEST_TEXT:
+        return decode_text(data, path)  # which says so
     declared = _declared_encoding(data)
     if data.startswith(_MARKS) or declared is None or _is_plainly_utf8(data):
         return decode_text(data, path)
