@@ -40,7 +40,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
-    write_whole(path, text.encode("utf-8"))
+    # The name of a file may hold bytes that are no text; in JSON these are escapes then.
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def make_folder(path: Path) -> None:

@@ -54,9 +54,9 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         InputError: It is missing, a folder, a device, or a pipe that nothing comes out of.
     """
-    if path.is_dir():
-        raise InputError("is a folder; give one file", path)
     try:
+        if path.is_dir():
+            raise InputError("is a folder; give one file", path)
         # Without waiting: a plain `open` of a pipe returns when somebody writes to it, or never.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:
@@ -73,6 +73,14 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"cannot be read ({error.strerror or error})", path) from error
     except ValueError as error:  # a NUL in the name
         raise InputError("is not the name of a file", repr(str(path))) from error
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that is too long is none either."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def read_rest(file: BinaryIO, path: Path, limit: int = LARGEST_FILE) -> bytes:

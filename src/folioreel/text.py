@@ -10,8 +10,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from typing import TypeVar
 
 import sentencex
+
+Cell = TypeVar("Cell")
+_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _SINGLE_QUOTES = "'‘’‚‛`"
 _DOUBLE_QUOTES = '"“”„‟«»‹›'
@@ -90,6 +95,29 @@ def list_some(names: Sequence[str], most: int = 20) -> str:
     """Names with commas between them; of many, the first ones and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def printable(text: str) -> str:
+    """Text that can be shown and written anywhere: no controls, no halves of characters.
+
+    The names of files may hold bytes that are no text, and books may hold anything.
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def guard_cell(value: Cell) -> Cell | str:
+    """A cell of a CSV table that no spreadsheet takes for a formula; numbers stay as they are.
+
+    An apostrophe before it makes it text. `unguard_cell` takes it away again.
+    """
+    is_formula = isinstance(value, str) and value.lstrip("'").startswith(_FORMULA_MARKS)
+    return f"'{value}" if is_formula else value
+
+
+def unguard_cell(cell: str) -> str:
+    """What `guard_cell` made a cell from."""
+    is_guarded = cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA_MARKS)
+    return cell[1:] if is_guarded else cell
 
 
 def tokenize(text: str) -> list[str]:

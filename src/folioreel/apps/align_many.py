@@ -7,10 +7,11 @@ command has finished is kept, so a run that was stopped can be resumed.
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner, align
@@ -21,6 +22,7 @@ from folioreel.files import make_folder, write_whole
 from folioreel.ingest.source import read_bytes
 from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback, ignore_progress, track
+from folioreel.text import unguard_cell
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
@@ -124,14 +126,17 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
         raise InputError("is not UTF-8 text; save the table as CSV in UTF-8", table) from error
     tabs = "\t" in (lines[0] if lines else "")
     rows = csv.DictReader(lines, delimiter="\t" if tabs else ",")
-    columns = rows.fieldnames or []
+    try:
+        columns = rows.fieldnames or []
+    except csv.Error as error:
+        raise InputError(f"cannot be read as a table ({error})", table, 1) from error
     missing = [name for name in _REQUIRED if name not in columns]
     unknown = [name for name in columns if name not in _COLUMNS]
     if missing or unknown:
         what = f"has no column {missing[0]}" if missing else f"has an unknown column {unknown[0]!r}"
         raise InputError(f"{what}; its first line should name {', '.join(_COLUMNS)}", table, 1)
     tasks: dict[str, PairTask] = {}
-    for row in rows:
+    for row in _rows(rows, table):
         task = _read_row(row, table, rows.line_num, config)
         if task.name in tasks:
             raise InputError(
@@ -145,8 +150,15 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
     return list(tasks.values())
 
 
+def _rows(reader: csv.DictReader[str], table: Path) -> Iterator[dict[str, str | None]]:
+    try:
+        yield from cast(Iterator[dict[str, str | None]], reader)
+    except csv.Error as error:  # a quotation mark that is never closed
+        raise InputError(f"cannot be read as a table ({error})", table, reader.line_num) from error
+
+
 def _read_row(row: dict[str, str | None], table: Path, line: int, config: ManyConfig) -> PairTask:
-    cells = {name: (row.get(name) or "").strip() for name in _COLUMNS}
+    cells = {name: unguard_cell((row.get(name) or "").strip()) for name in _COLUMNS}
     for name in _REQUIRED:
         if not cells[name]:
             raise InputError(f"has no {name} in this row", table, line)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from folioreel.errors import FolioReelError
+from folioreel.errors import FolioReelError, shorten
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _LONGEST_CELL = 40
 _DECIMALS = 4
 # Narrower than most terminals: prose is hard to read in long lines.
 _PASSAGE_WIDTH = 88
-# Characters of an error or a note: a value from a file, or given by mistake, may be endless.
-_LONGEST_REMARK = 1000
 # What a terminal would obey or hide instead of showing it: controls, and marks that reverse text.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _BAR = "{desc:>12} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
@@ -97,7 +95,7 @@ def show_error(message: str) -> None:
 
 def show_note(text: str) -> None:
     """A remark on stderr, so that stdout holds nothing but results."""
-    _write("\n".join(map(_shorten, text.split("\n"))), err=True)
+    _write("\n".join(map(shorten, text.split("\n"))), err=True)
 
 
 def show_notes(path: Path, notes: tuple[str, ...]) -> None:
@@ -201,12 +199,6 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         value = round(value, _DECIMALS)
     return f"{value:,}"
-
-
-def _shorten(line: str) -> str:
-    """A line of bearable length: its beginning names the file, its end says what to do."""
-    half = _LONGEST_REMARK // 2
-    return line if len(line) <= _LONGEST_REMARK else f"{line[:half]} … {line[-half:]}"
 
 
 def _write(text: str, *, err: bool = False) -> None:

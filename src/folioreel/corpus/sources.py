@@ -13,7 +13,7 @@ import lzma
 import os
 import tarfile
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -38,6 +38,11 @@ _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2
 # Every task holds its whole file in memory.
 _TOO_LARGE = f"is larger than {megabytes(LARGEST_FILE)}, too large for a book"
 _BOMB = f"unpacks to more than {STRONGEST_PACKING} times its size; is it really a book?"
+_UNPACKERS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
+    (b"\x1f\x8b", gzip.open),
+    (b"\xfd7zXZ", lzma.open),
+    (b"BZh", bz2.open),
+)
 _DAMAGED = "is cut short or damaged; download or copy it again"
 
 
@@ -185,14 +190,8 @@ def _decompress(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
         magic = file.read(6)
         file.seek(0)
-        content: Any = file
-        if magic.startswith(b"\x1f\x8b"):
-            content = gzip.open(file)
-        elif magic.startswith(b"\xfd7zXZ"):
-            content = lzma.open(file)
-        elif magic.startswith(b"BZh"):
-            content = bz2.open(file)
-        yield cast(IO[bytes], _Unpacked(file, content))
+        unpack = next((unpack for mark, unpack in _UNPACKERS if magic.startswith(mark)), None)
+        yield cast(IO[bytes], _Unpacked(file, unpack(file)) if unpack is not None else file)
 
 
 def _files_in_zip(path: Path, label: str, wanted: Collection[str] | None) -> Iterator[FoundFile]:

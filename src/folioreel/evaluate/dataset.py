@@ -41,7 +41,7 @@ from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback
-from folioreel.reading import read_whole
+from folioreel.reading import is_file, read_whole
 from folioreel.times import check_spans
 from folioreel.types import Film, Shot, Subtitle
 
@@ -175,7 +175,7 @@ def read_film_json(path: Path) -> Film:
             Subtitle(index=k, start_s=start_s, end_s=end_s, text=text)
             for k, (start_s, end_s, text) in enumerate(record.subtitles)
         ),
-        video=video if video is not None and video.is_file() else None,
+        video=video if video is not None and is_file(video) else None,
         path=path,
         sha256=record.sha256,
     )

@@ -17,7 +17,7 @@ from folioreel.errors import InputError
 from folioreel.files import file_sha256, write_text
 from folioreel.ingest.book import load_book
 from folioreel.json_input import parse_json
-from folioreel.reading import read_whole
+from folioreel.reading import is_file, read_whole
 from folioreel.times import check_spans
 from folioreel.types import Alignment, Book, Film, Link, Shot, Subtitle
 
@@ -187,7 +187,7 @@ def _find_file(
         return given
     if record["path"] is None:
         raise InputError(f"does not say where its {what} is; give it with --{what} FILE", alignment)
-    places = [place for place in _places(Path(record["path"]), alignment) if place.is_file()]
+    places = [place for place in _places(Path(record["path"]), alignment) if is_file(place)]
     found = next((place for place in places if _is_it(place, record)), None)
     if found is not None:
         return found

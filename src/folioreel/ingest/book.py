@@ -13,7 +13,7 @@ from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.books.titles import is_numbered, is_part
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
-from folioreel.text import split_sentences
+from folioreel.text import printable, split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
 Reader = Callable[[SourceFile], Manuscript]
@@ -153,7 +153,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
     openings: list[tuple[str, int]] = []  # (title, first paragraph)
     for block in blocks:
         if block.kind == "heading":
-            _open_chapter(openings, block.text, len(paragraphs))
+            _open_chapter(openings, printable(block.text), len(paragraphs))
         elif block.kind in ("paragraph", "verse"):
             first = len(sentences)
             sentences += _block_sentences(block, manuscript.language, first)
@@ -164,7 +164,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
     if not sentences:
         raise InputError(_NO_STORY, file.path)
     return Book(
-        title=manuscript.title,
+        title=printable(manuscript.title),
         sentences=tuple(sentences),
         paragraphs=tuple(paragraphs),
         chapters=_chapters(openings, len(paragraphs)),

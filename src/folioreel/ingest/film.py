@@ -18,6 +18,7 @@ from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, recall_features, scan_cached
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback
+from folioreel.text import printable
 from folioreel.types import Film
 
 # Where the title ends in a file name: the year, the resolution, or the source of a release.
@@ -141,7 +142,7 @@ def _build_film(video: OpenVideo, sha256: str, scan: VideoScan, dialogue: Dialog
         notes += check_times(first_s, last_s, whole_s, video.frame_rate)
     ends = (subtitle.end_s for subtitle in dialogue.subtitles if subtitle.end_s <= whole_s)
     return Film(
-        title=_title_from_name(video.path) if _is_junk(video.title) else video.title,
+        title=_title_from_name(video.path) if _is_junk(video.title) else printable(video.title),
         duration_s=max([scan.end_s, *ends]),
         shots=scan.shots,
         subtitles=dialogue.subtitles,
@@ -184,4 +185,4 @@ def _title_from_name(path: Path) -> str:
         name = re.sub(r"\.(?:[a-z]{2,3}(?:-[A-Za-z]{2,4})?|english|sdh|cc|forced)$", "", name)
     if " " not in name:
         name = re.sub(r"[._]+", " ", name)
-    return _RELEASE_WORDS.sub("", name).strip(" -_.") or path.stem
+    return printable(_RELEASE_WORDS.sub("", name).strip(" -_.") or path.stem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,11 @@ def read_picture(source: Path | bytes, name: str = "") -> Pixels:
     place = source if isinstance(source, Path) else Path(name) if name else None
     try:
         data = read_whole(source) if isinstance(source, Path) else source
-        with Image.open(io.BytesIO(data)) as opened:
+        with warnings.catch_warnings():
+            # We have a limit of our own.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            opened = Image.open(io.BytesIO(data))
+        with opened:
             if opened.width * opened.height > _MOST_PIXELS:
                 most = f"{_MOST_PIXELS // 10**6} million pixels"
                 raise InputError(f"is a picture of more than {most}; make it smaller", place)
