@@ -97,6 +97,15 @@ def read_whole(path: Path, limit: int = LARGEST_FILE) -> bytes:
         return read_rest(file, path, limit)
 
 
+def read_utf8(path: Path) -> str:
+    """The text of a table or list in UTF-8, with plain newlines; errors as `read_whole` has."""
+    try:
+        text = read_whole(path, LARGEST_TEXT).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text; save it as such", path) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _read_pipe(descriptor: int, path: Path) -> bytes:
     """All that comes out of a pipe, now or the first time."""
     if (found := _pipes.get(_identity(descriptor))) is not None:

@@ -18,6 +18,10 @@ Cell = TypeVar("Cell")
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
+# Characters that sentencex gets at once: it takes quadratic time over what is no prose (`!!!!!!`).
+# Only where a longer paragraph is cut can a sentence be missed.
+_SPLIT_AT_ONCE = 10_000
+
 _SINGLE_QUOTES = "'‘’‚‛`"
 _DOUBLE_QUOTES = '"“”„‟«»‹›'
 _QUOTES = _SINGLE_QUOTES + _DOUBLE_QUOTES
@@ -181,7 +185,10 @@ def _raw_boundaries(text: str, language: str) -> list[int]:
         for k, character in enumerate(text)
     )
     masked = re.sub(r"(?<=\S)(?:—|--)(?=\S)", lambda dash: " " * len(dash.group()), masked)
-    found = {piece["start_index"] for piece in sentencex.get_sentence_boundaries(language, masked)}
+    found = {0}
+    for first in range(0, len(masked), _SPLIT_AT_ONCE):
+        pieces = sentencex.get_sentence_boundaries(language, masked[first : first + _SPLIT_AT_ONCE])
+        found |= {first + piece["start_index"] for piece in pieces if piece["start_index"]}
     found |= {match.end() for match in _NO_ABBREVIATION.finditer(text)}
     # An interrupted speech ends with a dash or dots inside its closing quote.
     interrupted = rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘A-Z])"

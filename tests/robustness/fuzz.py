@@ -1,6 +1,6 @@
 """Mutation fuzzing of every reader, for as long as it is told: `make fuzz SECONDS=600`.
 
-First come the nasty files of `nasty_files.py`, then mutants of valid files, reader by reader in turn.
+First come the files of `nasty_files.py`, then mutants of valid files, reader by reader in turn.
 Each is read in a child process with limits on time and memory, which lives on as long as nothing
 goes wrong. What fails is kept in a folder, under the name of its reader and what went wrong.
 """
@@ -8,6 +8,7 @@ goes wrong. What fails is kept in a folder, under the name of its reader and wha
 from __future__ import annotations
 
 import argparse
+import logging
 import multiprocessing
 import random
 import resource
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -34,6 +36,8 @@ _KINDS = ("inputs", "clean errors", "tracebacks", "slow", "crashes")
 def _serve(pipe: Connection, folder: str) -> None:
     """The child: read what comes through the pipe, and say how it went."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    logging.disable()
+    warnings.simplefilter("ignore")
     while True:
         name, data = pipe.recv()
         begin, problem, verdict = time.process_time(), "", "read"
@@ -142,12 +146,12 @@ def _keep(folder: Path, label: str, name: str, data: bytes, problem: str) -> Non
 
 
 def _report(counts: dict[str, Counter[str]], seen: Counter[str], seed: int, folder: Path) -> None:
-    lines = [f"{'reader':16}" + "".join(f"{kind:>14}" for kind in _KINDS)]
+    lines = [f"{'reader':18}" + "".join(f"{kind:>14}" for kind in _KINDS)]
     total: Counter[str] = Counter()
     for name, found in counts.items():
         total += found
-        lines.append(f"{name:16}" + "".join(f"{found[kind]:14,}" for kind in _KINDS))
-    lines.append(f"{'all':16}" + "".join(f"{total[kind]:14,}" for kind in _KINDS))
+        lines.append(f"{name:18}" + "".join(f"{found[kind]:14,}" for kind in _KINDS))
+    lines.append(f"{'all':18}" + "".join(f"{total[kind]:14,}" for kind in _KINDS))
     lines += [f"{count:6,}  {problem}" for problem, count in seen.most_common(40)]
     lines.append(f"seed {seed}" + (f"; what failed is in {folder}/" if seen else ""))
     sys.stdout.write("\n".join(lines) + "\n")

@@ -27,8 +27,10 @@ from folioreel.config import AlignConfig
 from folioreel.corpus.readings import find_reading
 from folioreel.corpus.shards import is_packed, load_shard, read_pack
 from folioreel.corpus.sources import BookFolder
+from folioreel.errors import FolioReelError
 from folioreel.evaluate.dataset import read_film_json
 from folioreel.evaluate.judged_tables import read_gold
+from folioreel.evaluate.sentences import _load_pairs
 from folioreel.export.alignment_json import read_document
 from folioreel.ingest.book import load_book
 from folioreel.ingest.descriptions import read_clip_table
@@ -36,6 +38,9 @@ from folioreel.ingest.film import load_film
 from folioreel.ingest.picture import read_picture
 from folioreel.models.frame_features import _read_description
 from folioreel.models.presets import load_preset
+from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary
+from folioreel.models.vocabulary_expansion import open_word_vectors
+from folioreel.train.written import _read_adaptation
 from folioreel.types import Book, Film
 
 STORY = (
@@ -89,6 +94,14 @@ FILM = {
     "shots": [[0.0, 4.0], [4.0, 9.0]],
     "subtitles": [[1.0, 2.0, "Hello there."]],
 }
+SICK = "sentence_A\tsentence_B\trelatedness_score\nHe runs.\tShe runs.\t3.5\nA\tB\t1\n"
+ADAPTATION = (
+    "# gutenberg 10008; The Mystery; White, Stewart Edward; first sentence 14; sha256 of the 95 "
+    f"sentences joined by newlines {'0' * 64}; manner: terse\n"
+    "They made their gold.\tverbatim\t14,15\nWhere is it?\tnew\t\n"
+)
+VECTORS = "2 3\nthe 0.1 0.2 0.3\nof 1 2 3\n"
+BINARY_VECTORS = b"2 3\nthe " + bytes(12) + b"\nof " + bytes(12) + b"\n"
 READING = {"version": 2, "package_version": __version__, "title": "T", "problem": "is empty"}
 
 
@@ -157,6 +170,11 @@ def _shard() -> bytes:
         firsts=np.array([0]),
     )
     return stream.getvalue()
+
+
+def _vocabulary() -> bytes:
+    words = [*SPECIAL_TOKENS, "the", "of"]
+    return "".join(f"{word}\t{9 - k}\n" for k, word in enumerate(words)).encode()
 
 
 def _preset() -> bytes:
@@ -237,8 +255,21 @@ def all_readers() -> dict[str, Reader]:
             "pairs.csv", lambda p: read_table(p, None), "book,film,name\nb.txt,f.srt,x\n"
         ),
         "gold": reader("gold.tsv", lambda path: read_gold(path, 2, 9), gold),
+        "related sentences": reader("SICK.txt", _load_pairs, SICK),
+        "adaptation": reader("10008-1.tsv", _read_adaptation, ADAPTATION),
+        "vocabulary": reader("vocabulary.txt", Vocabulary.load, _vocabulary()),
+        "word vectors": reader("v.txt", lambda p: [*open_word_vectors(p)], VECTORS, BINARY_VECTORS),
         "library": reader("books.zip", _read_library, _archive({"a.txt": STORY, "b/c.epub": epub})),
     }
+
+
+def refusal(read: Callable[..., object], *arguments: object) -> str:
+    """What the user is told if a file is refused; empty if it is read."""
+    try:
+        read(*arguments)
+    except FolioReelError as error:
+        return str(error)
+    return ""
 
 
 def read(reader: Reader, data: bytes, folder: Path) -> object:

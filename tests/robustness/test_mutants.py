@@ -3,11 +3,9 @@
 import random
 
 import pytest
-from fuzzed_readers import all_readers, mutate, read
+from fuzzed_readers import all_readers, mutate, read, refusal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from folioreel.errors import FolioReelError
 
 
 @pytest.mark.parametrize("name", list(all_readers()))
@@ -19,7 +17,7 @@ def test_the_valid_files_are_read(tmp_path, name):
 @pytest.mark.filterwarnings("ignore")  # of NumPy and Pillow, on damaged files
 @pytest.mark.parametrize("name", list(all_readers()))
 @settings(
-    max_examples=20,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
@@ -28,10 +26,8 @@ def test_the_valid_files_are_read(tmp_path, name):
 def test_a_mutant_is_read_or_refused_in_one_line(tmp_path_factory, name, number):
     rng, seeds = random.Random(number), all_readers()[name].seeds
     folder = tmp_path_factory.getbasetemp() / "mutants"
-    try:
-        read(all_readers()[name], mutate(rng.choice(seeds), seeds, rng), folder)
-    except FolioReelError as error:
-        assert len(str(error).splitlines()) == 1
+    mutant = mutate(rng.choice(seeds), seeds, rng)
+    assert "\n" not in refusal(read, all_readers()[name], mutant, folder)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -44,7 +40,5 @@ def test_a_mutant_is_read_or_refused_in_one_line(tmp_path_factory, name, number)
 )
 @given(data=st.binary(min_size=1, max_size=200) | st.text(min_size=1).map(str.encode))
 def test_any_bytes_are_read_or_refused_in_one_line(tmp_path_factory, name, data):
-    try:
-        read(all_readers()[name], data, tmp_path_factory.getbasetemp() / "mutants")
-    except FolioReelError as error:
-        assert len(str(error).splitlines()) == 1
+    folder = tmp_path_factory.getbasetemp() / "mutants"
+    assert "\n" not in refusal(read, all_readers()[name], data, folder)

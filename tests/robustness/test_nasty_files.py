@@ -5,8 +5,8 @@ from pathlib import Path
 
 import nasty_files
 import pytest
+from fuzzed_readers import refusal
 
-from folioreel.errors import FolioReelError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 
@@ -27,10 +27,7 @@ def test_a_nasty_file_is_read_or_refused_soon(tmp_path, name, data, read):
     path = Path(tmp_path, name)
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     begin = time.process_time()
-    try:
-        read(path)
-    except FolioReelError as error:
-        assert len(str(error).splitlines()) == 1
+    assert "\n" not in refusal(read, path)
     assert time.process_time() - begin < LIMIT_S
 
 
@@ -45,8 +42,5 @@ def test_half_a_hundred_thousand_of_each(tmp_path):
         if name in named:
             path = Path(tmp_path, name)
             path.write_text(data[: len(data) // 2], encoding="utf-8")
-            try:
-                read(path)
-            except FolioReelError as error:
-                assert len(str(error).splitlines()) == 1
+            assert "\n" not in refusal(read, path)
     assert time.process_time() - begin < 20

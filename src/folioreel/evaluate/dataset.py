@@ -41,7 +41,7 @@ from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback
-from folioreel.reading import is_file, read_whole
+from folioreel.reading import is_file, read_utf8, read_whole
 from folioreel.times import check_spans
 from folioreel.types import Film, Shot, Subtitle
 
@@ -238,11 +238,7 @@ def _add_annotations(pair: Pair, annotations: Path, lines: int) -> Pair:
 
 def _count_lines(path: Path) -> tuple[tuple[int, ...], int]:
     """The first line of each run of non-blank lines, and the number of lines."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", path) from error
-    lines = text.split("\n")
+    lines = read_utf8(path).split("\n")
     # Blank lines separate paragraphs, as in the benchmark's own scoring script.
     written = [False, *(bool(line.strip()) for line in lines)]  # by line number, from 1
     firsts = (n for n in range(1, len(written)) if written[n] and not written[n - 1])

@@ -6,12 +6,14 @@ Rows that cannot be read are named by file and line.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeGuard, TypeVar
 
 from folioreel.errors import InputError
+from folioreel.reading import read_utf8
 from folioreel.times import is_clock, parse_clock
 
 Verdict = Literal["match", "scene", "none"]
@@ -97,14 +99,14 @@ def read_rows(
 def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
     """The rows with their line numbers; cells missing from a short row are empty."""
     delimiter = "," if path.suffix == ".csv" else "\t"
+    if not path.exists():
+        raise InputError("is missing; the dataset needs it", path)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            # Quotation marks are dialogue here, not quoting.
-            reader = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-            rows = [(reader.line_num, row) for row in reader if row]
-    except FileNotFoundError:
-        raise InputError("is missing; the dataset needs it", path) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        # Quotation marks are dialogue here, not quoting.
+        lines = io.StringIO(read_utf8(path), newline="")
+        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
         raise InputError(f"cannot be read ({error})", path) from error
     head = rows[0][1] if rows else []
     if len(head) == len(columns) and is_clock(head[0]):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
 from folioreel.errors import InputError
-from folioreel.reading import read_rest, read_whole
+from folioreel.reading import read_rest, read_utf8, read_whole
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -115,11 +115,7 @@ def _read_table(path: Path) -> dict[str, list[str]]:
 def _read_lines(path: Path) -> list[str]:
     if not path.exists():
         raise InputError("is missing; give the folder of Flickr8k", path)
-    try:
-        text = read_whole(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8 text", path) from error
-    return [line for line in text.splitlines() if line.strip()]
+    return [line for line in read_utf8(path).splitlines() if line.strip()]
 
 
 def find_names(texts: Iterable[str]) -> frozenset[str]:
