@@ -193,7 +193,7 @@ def test_impossible_times_in_a_film(tmp_path, times):
 
 @pytest.mark.parametrize("text", ["1e999", "-1e999", "NaN", "[" * 5000, "9" * 5000, "9" * 30, "{"])
 def test_json_that_cannot_be_used_is_a_value_error(text):
-    with pytest.raises(ValueError, match="number|nested|Expecting"):
+    with pytest.raises(ValueError, match=r"number|nested|Expecting"):
         parse_json(text)
 
 

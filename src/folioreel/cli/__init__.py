@@ -21,7 +21,7 @@ from folioreel.cli.describe import describe
 from folioreel.cli.evaluate import evaluate
 from folioreel.cli.train import train
 from folioreel.cli.view import view
-from folioreel.errors import FolioReelError
+from folioreel.errors import FolioReelError, shorten
 
 
 class _Main(options.CommandGroup):
@@ -31,6 +31,9 @@ class _Main(options.CommandGroup):
         output.show_log(logging.WARNING)
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            error.message = output.harmless(shorten(error.message))
+            raise
         except FolioReelError as error:
             output.show_error(str(error))
         except BrokenPipeError:

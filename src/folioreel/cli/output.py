@@ -201,11 +201,16 @@ def _cell(value: object) -> str:
     return f"{value:,}"
 
 
-def _write(text: str, *, err: bool = False) -> None:
-    """Print text, all of it: the one place where words of files and names reach the terminal."""
+def harmless(text: str) -> str:
+    """Text that a terminal shows, and does not obey."""
     # Names of files may hold lone surrogates, which no terminal can print.
     plain = text.encode("utf-8", errors="replace").decode("utf-8")
-    plain = _CONTROLS.sub(lambda match: ascii(match.group())[1:-1], plain)
+    return _CONTROLS.sub(lambda match: ascii(match.group())[1:-1], plain)
+
+
+def _write(text: str, *, err: bool = False) -> None:
+    """Print text, all of it: the one place where words of files and names reach the terminal."""
+    plain = harmless(text)
     stream = sys.stderr if err else sys.stdout
     raw = getattr(stream, "buffer", None)
     if not isinstance(raw, io.RawIOBase):
