@@ -11,7 +11,9 @@ brackets, NaN, Infinity, and numbers that are too large to be true.
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import Iterable
 from typing import Any, TypeVar, overload
 
 import msgspec
@@ -27,9 +29,7 @@ def parse_json(text: str | bytes) -> Any: ...
 @overload
 def parse_json(text: str | bytes, shape: type[Shape]) -> Shape: ...
 def parse_json(text: str | bytes, shape: Any = Any) -> Any:
-    """The value that a JSON text holds, with the given shape.
-
-    Fields that a dataclass does not have are ignored: a later version may add some.
+    """The value that a JSON text holds, with the given shape; see `convert`.
 
     Raises:
         ValueError: It is not JSON, or has another shape; the message says where.
@@ -43,9 +43,30 @@ def parse_json(text: str | bytes, shape: Any = Any) -> Any:
         raise ValueError("its brackets are nested too deeply") from None
 
 
-def convert(value: Any, shape: type[Shape]) -> Shape:
-    """A value of plain JSON types in a shape; raises `ValueError` if it does not fit."""
-    return msgspec.convert(value, shape)
+def convert(value: Any, shape: type[Shape], *, known_only: bool = False) -> Shape:
+    """A value of plain JSON types in a shape; raises `ValueError` if it does not fit.
+
+    Fields that a dataclass does not have are ignored, as a later version may add some; with
+    `known_only` they are an error, for what people write by hand.
+    """
+    found = msgspec.convert(value, shape)
+    if known_only and (name := _unknown_field(value, found)) is not None:
+        raise ValueError(f"it has an unknown field {name!r}")
+    return found
+
+
+def _unknown_field(value: Any, found: Any) -> str | None:
+    """The first field of a value that the dataclasses made from it do not have."""
+    pairs: Iterable[tuple[Any, Any]] = ()
+    if dataclasses.is_dataclass(found) and isinstance(value, dict):
+        known = {field.name for field in dataclasses.fields(found)}
+        if unknown := set(value) - known:
+            return str(min(unknown))
+        pairs = ((part, getattr(found, name)) for name, part in value.items())
+    elif isinstance(value, list) and isinstance(found, list | tuple):
+        pairs = zip(value, found, strict=False)
+    names = (_unknown_field(part, read) for part, read in pairs)
+    return next((name for name in names if name is not None), None)
 
 
 def _refuse(name: str) -> float:

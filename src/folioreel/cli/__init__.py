@@ -32,8 +32,8 @@ class _Main(options.CommandGroup):
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            error.message = output.harmless(shorten(error.message))
-            raise
+            message = output.harmless(shorten(error.format_message()))
+            raise click.UsageError(message, ctx=error.ctx) from None
         except FolioReelError as error:
             output.show_error(str(error))
         except BrokenPipeError:

@@ -162,8 +162,8 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest(
             config=data["config"],
-            books=convert(data["books"], tuple[BookRecord, ...]),
-            held_out=convert(data["held_out"], tuple[HeldOutRecord, ...]),
+            books=convert(data["books"], tuple[BookRecord, ...], known_only=True),
+            held_out=convert(data["held_out"], tuple[HeldOutRecord, ...], known_only=True),
             package_version=data["package_version"],
         )
     except (KeyError, TypeError, ValueError) as error:

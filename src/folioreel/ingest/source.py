@@ -185,6 +185,7 @@ class Archive:
         # Of two members with the same name, the first counts.
         self._names = {_folded(name.removeprefix(folder)): name for name in reversed(names)}
         self._size, self._unpacked = len(data), 0
+        self._refuse_bomb(sum(member.file_size for member in members))  # as they say
 
     def __contains__(self, name: str) -> bool:
         """Whether there is such a member."""
@@ -204,11 +205,16 @@ class Archive:
             message = f"is damaged ({name} cannot be unpacked); download or copy it again"
             raise InputError(message, self.path) from error
         self._unpacked += len(data)
-        too_large = len(data) > LARGEST_TEXT or self._unpacked > _LARGEST_TOTAL
-        if too_large or inflates_absurdly(self._size, self._unpacked):
-            limits = f"{megabytes(LARGEST_TEXT)} a document, or {STRONGEST_PACKING} times its size"
-            raise InputError(f"unpacks to more than {limits}; is it really a book?", self.path)
+        if len(data) > LARGEST_TEXT or self._unpacked > _LARGEST_TOTAL:
+            message = f"holds more than {megabytes(LARGEST_TEXT)} of text; is it really a book?"
+            raise InputError(message, self.path)
+        self._refuse_bomb(self._unpacked)
         return data
+
+    def _refuse_bomb(self, unpacked: int) -> None:
+        if inflates_absurdly(self._size, unpacked):
+            message = f"unpacks to more than {STRONGEST_PACKING} times its size; is it a book?"
+            raise InputError(message, self.path)
 
 
 def _folded(name: str) -> str:

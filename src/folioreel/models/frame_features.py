@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import file_sha256, make_folder, write_whole
-from folioreel.json_input import parse_json
+from folioreel.json_input import convert, parse_json
 from folioreel.models.folders import check_package_file, load_once, locate_in_package
 from folioreel.models.onnx_graphs import open_session
 
@@ -216,7 +216,7 @@ def _read_description(graph: Path) -> tuple[Description, str]:
         return Description(), ""
     try:
         text = path.read_text(encoding="utf-8")
-        return parse_json(text, Description), text
+        return convert(parse_json(text), Description, known_only=True), text
     except (OSError, TypeError, ValueError) as error:
         raise ModelFolderError(
             f"{path}: does not describe a network ({error}); see docs/explanation/visual.md"

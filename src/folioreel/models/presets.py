@@ -6,7 +6,7 @@ So its two files, `config.json` and `README.md`, are replaced one by one, not th
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from folioreel.models.folders import CARD, CONFIG, ModelFormat
 
 FORMAT = ModelFormat(name="folioreel-preset", version=1, what="preset", below="presets")
 PRESETS = FORMAT.shipped()
+# Settings of the chain in presets of earlier versions; without `absent` they had no effect.
+_RETIRED = ("absent", "enter", "leave")
 
 
 def load_preset(name_or_folder: str | Path) -> AlignConfig:
@@ -51,13 +53,9 @@ def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str
 
 def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     """The settings that `asdict` made these values from."""
-    config = convert(values, AlignConfig)
-    parts = [(values, config), (values.get("steps"), config.steps)]
-    for given, read in (*parts, (values.get("pictures"), config.pictures)):
-        known = {field.name for field in fields(read)} if read is not None else set()
-        if unknown := set(given or ()) - known:
-            raise ConfigError(f"unknown setting {min(unknown)!r}")
-    # Settings of the chain in presets of earlier versions are ignored, but for one that had effect.
-    if values["chain"].get("absent"):
+    chain = dict(values["chain"])
+    if chain.get("absent"):
         raise ConfigError('chain.absent, the state "not in the book", is no longer supported')
-    return config
+    for name in _RETIRED:
+        chain.pop(name, None)
+    return convert({**values, "chain": chain}, AlignConfig, known_only=True)
