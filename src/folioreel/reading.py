@@ -55,11 +55,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         InputError: It is missing, a folder, a device, or a pipe that nothing comes out of.
     """
     try:
-        if path.is_dir():
-            raise InputError("is a folder; give one file", path)
-        # Without waiting: a plain `open` of a pipe returns when somebody writes to it, or never.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        with open(os.open(path, flags), "rb") as file:
+        with open(_open_at_once(path), "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode):
                 yield file
@@ -71,6 +67,15 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         raise InputError("no such file; check the path", path) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+
+
+def _open_at_once(path: Path) -> int:
+    """A descriptor of a file; opening a pipe does not wait until somebody writes to it."""
+    if path.is_dir():
+        raise InputError("is a folder; give one file", path)
+    try:
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        return os.open(path, flags)
     except ValueError as error:  # a NUL in the name
         raise InputError("is not the name of a file", repr(str(path))) from error
 

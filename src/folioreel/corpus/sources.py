@@ -147,11 +147,10 @@ def _files_in_tar(path: Path, label: str, wanted: Collection[str] | None) -> Ite
         with _decompress(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
                 inner = f"{label}/{_clean(member.name)}"
-                if member.issparse():
-                    continue  # a few bytes that say "a gigabyte of nothing"
                 if not member.isfile() or not _is_wanted(label, inner, wanted):
                     continue
-                if problem := _member_problem(inner, member.size):
+                # A sparse file is a few bytes that say "a gigabyte of nothing".
+                if problem := _BOMB * member.issparse() or _member_problem(inner, member.size):
                     yield FoundFile(path=inner, problem=problem)
                     continue
                 file = archive.extractfile(member)

@@ -44,7 +44,6 @@ from folioreel import __version__
 from folioreel.corpus.manifest import read_records, write_records
 from folioreel.corpus.reader import BookText, CorpusPassage, CorpusSentence
 from folioreel.errors import InputError
-from folioreel.ingest.source import read_bytes
 from folioreel.json_input import convert, parse_json
 
 FORMAT = "folioreel-search"
@@ -168,7 +167,8 @@ class VectorFile:
 
     def read_all(self) -> NDArray[np.int8]:
         """All vectors as they are stored: (N, U)."""
-        body = read_bytes(self.path)[self._vectors_start : -_DIGEST_BYTES]
+        with _reading(self.path):  # ours, and of any size
+            body = self.path.read_bytes()[self._vectors_start : -_DIGEST_BYTES]
         return np.frombuffer(body, dtype=np.int8).reshape(self.sentences, self.units)
 
 
