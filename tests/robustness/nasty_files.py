@@ -109,6 +109,7 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "blank lines.txt", PROSE + "\n" * 300_000 + PROSE
     yield "headings.txt", "CHAPTER I\n\n" * 30_000 + PROSE
     yield "contents.txt", "CONTENTS\n\n" * 30_000 + PROSE
+    yield "contents and chapters.txt", "CONTENTS\n\nCHAPTER I\n\n" * 2_500 + PROSE
     yield "notes.txt", "NOTES\n\nx\n\n" * 30_000 + PROSE
     yield "prefaces.txt", ("PREFACE\n\n" + PROSE + "\n\n") * 5_000
     yield "numbers.txt", "\n\n".join(map(str, range(1, 30_000))) + "\n\n" + PROSE
@@ -173,6 +174,7 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "paragraphs.html", "<html><body>" + "<p>x" * 60_000
     yield "nested paragraphs.html", "<html><body>" + "<p><b>" * 5_000 + PROSE
     yield "lists.html", "<html><body>" + "<ul><li>" * 10_000 + PROSE
+    yield "linked heading.html", "<h1>" + '<a href="#f1">1</a>' * 3_000 + "</h1><p>" + PROSE
     yield "links.html", "<html><body>" + '<a href="#n1">1</a>' * 30_000 + PROSE
     yield "linked paragraphs.html", "<html><body>" + '<p><a href="#n1">[1]</a> x</p>' * 10_000
     yield "anchors.html", "<html><body>" + '<a id="x"></a>' * 40_000 + f"<p>{PROSE}"

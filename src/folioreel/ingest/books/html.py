@@ -15,7 +15,7 @@ from folioreel.ingest.books import html_elements, trees
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_stanza
 from folioreel.ingest.books.matter import drop_link_lists
-from folioreel.ingest.books.titles import is_break
+from folioreel.ingest.books.titles import HEADING_CHARACTERS, is_break
 from folioreel.ingest.books.trees import Element, clean_text, tag_of
 from folioreel.ingest.source import SourceFile
 
@@ -171,8 +171,8 @@ class Gatherer:
         if letter := html_elements.drop_cap(element):
             self._text.append(letter)
         elif self._mode == "heading":
-            whole = trees.text_of(self._modes[-1][1])
-            self._text.append("" if whole else f" {element.get('alt') or ''} ")
+            is_empty = html_elements.short_text(self._modes[-1][1], HEADING_CHARACTERS) == ""
+            self._text.append(f" {element.get('alt') or ''} " if is_empty else "")
 
     def _flush(self) -> None:
         """End the element: the text gathered so far becomes one or more blocks."""
