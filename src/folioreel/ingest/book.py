@@ -43,6 +43,7 @@ _SUFFIXES = {
 }
 
 _BLANKS = b"\xef\xbb\xbf \r\n\t"  # may stand before the first character
+_LONGEST_TITLE = 500  # characters; nothing is joined to a longer one, as headings may be endless
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
 
 
@@ -181,6 +182,7 @@ def _open_chapter(openings: list[tuple[str, int]], text: str, first: int) -> Non
         before = openings.pop()[0]
         # A heading above a number is a part, or a stray line of the title page.
         joins = is_part(before) if is_numbered(text) else before.lower() != text.lower()
+        joins = joins and len(before) < _LONGEST_TITLE
         text = f"{before.rstrip(' .:')}: {text}" if joins else text
     openings.append((text, first))
 
