@@ -13,6 +13,8 @@ LAYERS = [
         "config",
         "files",
         "packages",
+        "json_input",
+        "reading",
         "cache",
         "progress",
         "text",

@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, cast
 
 from folioreel.errors import InputError
+from folioreel.reading import open_file
 
 UNFINISHED = ".part"  # how the name of a file ends while it is being written
 
@@ -38,7 +40,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
-    write_whole(path, text.encode("utf-8"))
+    # The name of a file may hold bytes that are no text; in JSON these are escapes then.
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def make_folder(path: Path) -> None:
@@ -51,11 +54,8 @@ def make_folder(path: Path) -> None:
 
 def file_sha256(path: Path) -> str:
     """The SHA-256 hash of a file's content, in hexadecimal digits."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+    with open_file(path) as file:
+        return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
 def check_output_file(path: Path, *, force: bool | None = None) -> None:

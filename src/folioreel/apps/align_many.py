@@ -6,8 +6,7 @@ command has finished is kept, so a run that was stopped can be resumed.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -24,6 +23,7 @@ from folioreel.ingest.several import share_title
 from folioreel.ingest.source import read_bytes
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.tables import read_rows
+from folioreel.json_input import parse_json
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
@@ -218,35 +218,79 @@ def _is_done(folder: Path, task: PairTask) -> bool:
         if task.config.force:
             return False  # damaged, and about to be replaced
         raise
-    files = ((data["book"], list_volumes(task.book)), (data["film"], list_parts(task.film)))
+    files = ((data.book, list_volumes(task.book)), (data.film, list_parts(task.film)))
     for record, paths in files:
-        recorded = record.get("volumes") or record.get("parts") or [record]
+        recorded = record.volumes or record.parts or [record]
         there = [(str(path), path.stat().st_size if path.is_file() else None) for path in paths]
-        if [(file.get("path"), file.get("bytes")) for file in recorded] != there:
+        if [(file.path, file.bytes) for file in recorded] != there:
             return False
-    model, config = data["model"], task.config
-    given: dict[str, Any] = {"subtitles": task.subtitles}
-    given |= {name: getattr(config, name) for name in ("encoder", "shots", "pictures")}
-    options = model.get("options") or {}
-    same = {name: options.get(name) for name in given} == given
-    same &= (options.get("timing") or {}).get("sync", True) == config.sync
-    made_by = (model.get("preset"), model.get("package_version"))
+    config, options = task.config, data.model.options or _Options()
+    same = options.subtitles == task.subtitles
+    for name in ("encoder", "shots", "pictures"):
+        same &= getattr(options, name) == getattr(config, name)
+    same &= (options.timing or {}).get("sync", True) == config.sync
+    made_by = (data.model.preset, data.model.package_version)
     return same and made_by == (config.preset, __version__)
 
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
     data = _read_alignment(folder)
-    links, doubts = data["links"], "; ".join(data.get("warnings") or ())
-    in_book = sum(bool(link["in_book"]) for link in links)
-    return PairOutcome(name=name, status=status, moments=len(links), in_book=in_book, reason=doubts)
+    return PairOutcome(
+        name=name,
+        status=status,
+        moments=len(data.links),
+        in_book=sum(link.in_book for link in data.links),
+        reason="; ".join(data.warnings),
+    )
 
 
-def _read_alignment(folder: Path) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    path: str | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Files(_File):
+    volumes: list[_File] = field(default_factory=list)
+    parts: list[_File] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    subtitles: Any = None
+    encoder: Any = None
+    shots: Any = None
+    pictures: Any = None
+    timing: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Model:
+    preset: str | None = None
+    package_version: str | None = None
+    options: _Options | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Link:
+    in_book: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Alignment:
+    """What of an alignment tells whether it is done, and what there is to say about it."""
+
+    book: _Files
+    film: _Files
+    model: _Model
+    links: list[_Link]
+    warnings: list[str] = field(default_factory=list)
+
+
+def _read_alignment(folder: Path) -> _Alignment:
     path = folder / _LAST
     try:
-        data = json.loads(read_bytes(path))
-        if all(isinstance(data[key], dict) for key in ("book", "film", "model")):
-            return dict(data)
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise InputError("is damaged; delete it, or use --force", path)
+        return parse_json(read_bytes(path), _Alignment)
+    except ValueError:
+        raise InputError("is damaged; delete it, or use --force", path) from None

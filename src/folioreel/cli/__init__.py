@@ -22,7 +22,7 @@ from folioreel.cli.evaluate import evaluate
 from folioreel.cli.train import train
 from folioreel.cli.transcribe import transcribe
 from folioreel.cli.view import view
-from folioreel.errors import FolioReelError
+from folioreel.errors import FolioReelError, shorten
 
 
 class _Main(options.CommandGroup):
@@ -32,6 +32,9 @@ class _Main(options.CommandGroup):
         output.show_log(logging.WARNING)
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            message = output.harmless(shorten(error.format_message()))
+            raise click.UsageError(message, ctx=error.ctx) from None
         except FolioReelError as error:
             output.show_error(str(error))
         except BrokenPipeError:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
 from folioreel.files import write_text
+from folioreel.text import guard_cell
 from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Link
 
@@ -40,12 +41,12 @@ def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
 
 
 def write_csv(alignment: Alignment, path: Path) -> None:
-    """The rows as CSV, under a line of column names."""
+    """The rows as CSV, under a line of column names; see `guard_cell` for lines like `- Yes.`."""
     rows = table_rows(alignment)
     file = io.StringIO()
     writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({key: guard_cell(cell) for key, cell in row.items()} for row in rows)
     write_text(path, file.getvalue())
 
 

@@ -19,6 +19,8 @@ from folioreel.times import parse_clock
 
 # FFmpeg also opens single images, and reads text files as terminal recordings.
 _NOT_VIDEO = re.compile(r"_pipe$|^image2|^tty$|^gif$|^apng$|^bin$|^ico$|^alias_pix")
+# Seconds that FFmpeg may take to open a file, or to read the next packet, before it gives up.
+_LONGEST_WAIT_S = 60.0
 
 
 class OpenVideo:
@@ -45,8 +47,12 @@ class OpenVideo:
         else:
             source = str(self.path)
             head = read_head(self.path)  # says in the same words as for every file what is wrong
+            if not self.path.is_file():
+                raise InputError("is a pipe; write the video to a file, and give that", self.path)
         try:
-            self.container: Any = av.open(source, metadata_errors="replace")
+            self.container: Any = av.open(
+                source, metadata_errors="replace", timeout=_LONGEST_WAIT_S
+            )
         except av.FFmpegError as error:
             raise _explain(self.path, head) from error
         try:
