@@ -88,6 +88,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; a name that is too long is none either."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def read_rest(file: BinaryIO, path: Path, limit: int = LARGEST_FILE) -> bytes:
     """What is left of an open file, up to a limit."""
     data = file.read(limit + 1)

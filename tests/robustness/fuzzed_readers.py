@@ -11,13 +11,14 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from drawn_films import DrawnTrack, draw_film, shots_of
+from fuzzed_folders import Reader, folder_readers
 from nasty_files import CUE, FB2, HUGE, LONG, PROSE, TTML, XHTML, make_epub, make_pdf
 from PIL import Image
 
@@ -94,6 +95,12 @@ FILM = {
     "shots": [[0.0, 4.0], [4.0, 9.0]],
     "subtitles": [[1.0, 2.0, "Hello there."]],
 }
+FILM_IN_PARTS = FILM | {
+    "parts": [
+        {"title": f"CD{k}", "start_s": 4.5 * k, "duration_s": 4.5, "video": None, "sha256": None}
+        for k in range(2)
+    ]
+}
 SICK = "sentence_A\tsentence_B\trelatedness_score\nHe runs.\tShe runs.\t3.5\nA\tB\t1\n"
 ADAPTATION = (
     "# gutenberg 10008; The Mystery; White, Stewart Edward; first sentence 14; sha256 of the 95 "
@@ -122,15 +129,6 @@ ALIGNMENT = {
     "model": {"preset": "default", "measures": ["bleu1"], "package_version": "1"},
     "links": [_link(0)],
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reader:
-    """A reader, the name that its files have, and valid ones to begin with."""
-
-    file: str
-    seeds: Sequence[bytes]
-    read: Callable[[Path], object]
 
 
 def _picture(kind: str) -> bytes:
@@ -238,10 +236,13 @@ def all_readers() -> dict[str, Reader]:
         "video": reader("film.mkv", load_film, *_videos()),
         "picture": reader("a.png", read_picture, *map(_picture, ("PNG", "JPEG", "GIF", "WEBP"))),
         "clip table": reader(
-            "clips.tsv", read_clip_table, "a.mp4\tHe opens a door.\nb\tx\tShe runs.\n"
+            "clips.tsv",
+            read_clip_table,
+            "a.mp4\tHe opens a door.\nb\tx\tShe runs.\n",
+            'a.mp4;"He; opens ""a"" door."\nb;She runs.\n',
         ),
         "alignment.json": reader("alignment.json", read_document, ALIGNMENT),
-        "film.json": reader("film.json", read_film_json, FILM),
+        "film.json": reader("film.json", read_film_json, FILM, FILM_IN_PARTS),
         "preset": reader("config.json", lambda path: load_preset(path.parent), _preset()),
         "network": reader(
             "net.json",
@@ -252,7 +253,11 @@ def all_readers() -> dict[str, Reader]:
         "shard": reader("shard-0.npz", load_shard, _shard()),
         "pack": reader("pack.json", _read_pack, {"shards": [{"file": "shard-0.npz", "bytes": 9}]}),
         "pairs": reader(
-            "pairs.csv", lambda p: read_table(p, None), "book,film,name\nb.txt,f.srt,x\n"
+            "pairs.csv",
+            lambda p: read_table(p, None),
+            "book,film,name\nb.txt,f.srt,x\n",
+            "sep=;\nBook;Film;Name;Subtitles\n1.txt|2.txt;a.avi | b.avi;'-x;en\n",
+            'book\tfilm\n"b.txt"\tf.srt\n'.encode("utf-16"),
         ),
         "gold": reader("gold.tsv", lambda path: read_gold(path, 2, 9), gold),
         "related sentences": reader("SICK.txt", _load_pairs, SICK),
@@ -260,6 +265,7 @@ def all_readers() -> dict[str, Reader]:
         "vocabulary": reader("vocabulary.txt", Vocabulary.load, _vocabulary()),
         "word vectors": reader("v.txt", lambda p: [*open_word_vectors(p)], VECTORS, BINARY_VECTORS),
         "library": reader("books.zip", _read_library, _archive({"a.txt": STORY, "b/c.epub": epub})),
+        **folder_readers(),
     }
 
 

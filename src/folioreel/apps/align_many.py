@@ -25,9 +25,11 @@ from folioreel.ingest.sync import Timing
 from folioreel.ingest.tables import read_rows
 from folioreel.json_input import parse_json
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.reading import is_file, is_folder
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
+_LONGEST_NAME = 200  # bytes; file systems take 255, and what is unfinished has a longer name
 _COLUMNS = (*_REQUIRED, "name", "subtitles")
 # Between several files in a cell: no table is separated by it, and Windows forbids it in names.
 _SEPARATOR = "|"
@@ -164,13 +166,13 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
 
 def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -> PairTask:
     cells = {name: row.get(name, "").strip(f" \t{_SEPARATOR}") for name in _COLUMNS}
-    for name in _REQUIRED:
-        if not cells[name]:
-            raise InputError(f"has no {name} in this row", table, line)
     book, film = (_read_paths(cells[name], table.parent) for name in _REQUIRED)
+    for name, paths in zip(_REQUIRED, (book, film), strict=True):
+        if not paths:
+            raise InputError(f"has no {name} in this row", table, line)
     subtitles = [one.strip() for one in cells["subtitles"].split(_SEPARATOR)]
     name = cells["name"] or _name_folder(film)
-    if Path(name).name != name or name.startswith("."):
+    if not _is_folder_name(name):
         raise InputError(f"{name!r} cannot be the name of a folder", table, line)
     return PairTask(
         name=name,
@@ -181,9 +183,14 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
     )
 
 
+def _is_folder_name(name: str) -> bool:
+    is_plain = Path(name).name == name and not name.startswith(".") and "\0" not in name
+    return is_plain and len(name.encode(errors="replace")) <= _LONGEST_NAME
+
+
 def _read_paths(cell: str, folder: Path) -> tuple[Path, ...]:
     """The files in a cell; a file whose own name has the separator is taken as it is."""
-    if (folder / cell).exists():
+    if cell and (is_file(folder / cell) or is_folder(folder / cell)):
         return (folder / cell,)
     return tuple(folder / one.strip() for one in cell.split(_SEPARATOR) if one.strip())
 
@@ -191,7 +198,7 @@ def _read_paths(cell: str, folder: Path) -> tuple[Path, ...]:
 def _name_folder(film: tuple[Path, ...]) -> str:
     """The folder for results: named after the film's file or folder, or what its parts share."""
     if len(film) == 1:
-        return film[0].name if film[0].is_dir() else film[0].stem
+        return film[0].name if is_folder(film[0]) else film[0].stem
     return share_title([path.stem for path in film], film)[0]
 
 
@@ -221,7 +228,7 @@ def _is_done(folder: Path, task: PairTask) -> bool:
     files = ((data.book, list_volumes(task.book)), (data.film, list_parts(task.film)))
     for record, paths in files:
         recorded = record.volumes or record.parts or [record]
-        there = [(str(path), path.stat().st_size if path.is_file() else None) for path in paths]
+        there = [(str(path), path.stat().st_size if is_file(path) else None) for path in paths]
         if [(file.path, file.bytes) for file in recorded] != there:
             return False
     config, options = task.config, data.model.options or _Options()

@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from folioreel.errors import InputError
+from folioreel.reading import is_folder
 from folioreel.text import printable
 
 Given = Path | str | Sequence[Path | str]
@@ -55,7 +56,7 @@ def list_files(given: Given, what: str, choose: Callable[[list[Path]], list[Path
         given = [given]
     files: list[Path] = []
     for path in map(Path, given):
-        files += _list_folder(path, what, choose) if path.is_dir() else [path]
+        files += _list_folder(path, what, choose) if is_folder(path) else [path]
     if not files:
         raise InputError("no file was given")
     seen: set[Path] = set()

@@ -76,7 +76,7 @@ def parse_rates(text: str) -> float:
     """The stretch for `FROM:TO`, two frame rates: what subtitles were timed for, and the film's."""
     try:
         made, shown = (_exact_rate(float(rate)) for rate in text.split(":"))
-    except ValueError:
+    except (ValueError, OverflowError):  # the second is for an infinite one
         raise ConfigError(
             f"{text!r} are not two frame rates; write for example 25:23.976"
         ) from None
@@ -126,7 +126,9 @@ def find_timing(subtitles: Sequence[Subtitle], voice: NDArray[np.bool_]) -> Timi
         return None
     lags = round(_LARGEST_OFFSET_S * FRAMES_PER_S)
     # Long enough for the last cue at the slowest rate, and no shift wraps around.
-    length = max(len(voice), round(subtitles[-1].end_s * 1.05 * FRAMES_PER_S)) + lags
+    # Cues far beyond the sound cannot be compared, and their times may be absurd.
+    end_s = min(subtitles[-1].end_s * 1.05, 2 * len(voice) / FRAMES_PER_S)
+    length = max(len(voice), round(end_s * FRAMES_PER_S)) + lags
     sound = _contrast(voice.astype(np.float32), length)
     best = max(
         (_best_shift(subtitles, stretch, sound, lags) for stretch in _stretches(subtitles)),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_html import make_payload, page_link
 from folioreel.ingest.film import watch_film
 from folioreel.ingest.source import read_bytes
+from folioreel.json_input import parse_json
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
@@ -38,6 +38,21 @@ class StaleError(FolioReelError):
 
 class _ClosedError(Exception):
     """The session was closed while scores were being computed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RevisedLink:
+    sentence: int
+    score: float
+    in_book: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Revised:
+    """What a session needs of the corrected alignment of the last one."""
+
+    model: dict[str, Any]
+    links: list[_RevisedLink]
 
 
 class Session:
@@ -149,7 +164,7 @@ class Session:
             InputError: The file is damaged, or belongs to another book or film.
         """
         try:
-            values = json.loads(read_bytes(path))
+            values = parse_json(read_bytes(path))
             if (values["format"], values["version"]) != (FORMAT, VERSION):
                 raise ValueError("another format or version")
             titles = (self.alignment.book.title, self.alignment.film.title)
@@ -158,7 +173,7 @@ class Session:
             found = [
                 ReaderJudgement.from_dict(entry, self.alignment) for entry in values["judgements"]
             ]
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError) as error:
             message = f"is not a file of judgements saved by the page ({error})"
             raise InputError(message, path) from error
         new = [j for j in found if self.judgements.current.get(j.moment) != j]
@@ -245,21 +260,22 @@ class Session:
         """
         is_behind = self.judgements.revision > 0
         try:
-            text = (self.judgements.folder / REVISED).read_text(encoding="utf-8")
-            document = json.loads(text)
-            found = document["model"]
+            document = parse_json(read_bytes(self.judgements.folder / REVISED), _Revised)
+            found = document.model
             # The links of another alignment of the same files are replaced by the next judgement.
             is_same = {**found, "revision": self.judgements.revision} == self._signature()
             is_behind = is_same and found != self._signature()
             if found == self._signature():
-                for k, link in enumerate(document["links"]):
+                for k, link in enumerate(document.links):
+                    if not (0 <= link.sentence < len(self.alignment.book.sentences)):
+                        raise ValueError("a link beyond the book")
                     self._links[k] = replace(
                         self._links[k],
-                        sentence=link["sentence"],
-                        score=link["score"],
-                        in_book=link["in_book"],
+                        sentence=link.sentence,
+                        score=link.score,
+                        in_book=link.in_book,
                     )
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        except (InputError, ValueError, LookupError):
             pass  # derived from the journal, and rewritten by the next judgement
         for moment, judgement in self.judgements.current.items():
             self._links[moment] = _judged_link(self._links[moment], judgement)

@@ -97,7 +97,7 @@ def _resampled(video: OpenVideo, index: int) -> Iterator[tuple[float | None, Sam
     """When each decoded frame is heard, and its samples."""
     resampler = _make_resampler()
     for frame in _decode(video, index):
-        time_s = None if frame.time is None else frame.time - video.origin_s
+        time_s = None if frame.time is None else min(frame.time - video.origin_s, video.limit_s)
         frame.pts = None  # the clock is ours
         try:
             resampled = resampler.resample(frame)

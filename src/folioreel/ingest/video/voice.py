@@ -29,6 +29,7 @@ _FRAME = _SAMPLE_RATE // FRAMES_PER_S
 _STRICTNESS = 3
 # Timestamps of sound jitter by milliseconds; a larger step is a gap in the recording.
 _GAP = _SAMPLE_RATE // 10
+_MINUTE = 60 * _SAMPLE_RATE
 _STAGE = "listening for speech"
 
 
@@ -81,11 +82,14 @@ def _decode(video: OpenVideo, index: int, progress: ProgressCallback) -> Iterato
     """The sound from time zero without gaps: 16-bit samples of one channel."""
     resampler = av.AudioResampler(format="s16", layout="mono", rate=_SAMPLE_RATE)
     origin_s, total_s, filled = video.origin_s, video.file_length_s, 0
+    limit_s = video.limit_s
     for frame in _frames(video, index):
-        start_s = None if frame.time is None else frame.time - origin_s
+        start_s = None if frame.time is None else min(frame.time - origin_s, limit_s)
         if start_s is not None and (gap := round(start_s * _SAMPLE_RATE) - filled) > _GAP:
             filled += gap
-            yield bytes(2 * gap)
+            # A minute at a time: a wrong timestamp may be hours ahead.
+            for first in range(0, gap, _MINUTE):
+                yield bytes(2 * min(_MINUTE, gap - first))
         frame.pts = None  # gaps are filled here; the resampler would count them once more
         try:
             pieces = resampler.resample(frame)
