@@ -143,7 +143,7 @@ class Judgements:
         self._size = data.rfind(b"\n") + 1
         for number, line in enumerate(data[: self._size].splitlines(), 1):
             try:
-                self._take(parse_json(line, dict[str, Any]), number)
+                self._take(parse_json(line), number)
             except (ValueError, LookupError, TypeError) as error:
                 raise InputError(f"cannot be read ({error})", path, number) from error
 
