@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from folioreel import __version__
@@ -16,7 +15,14 @@ from folioreel.alignment.aligner import Aligner, align
 from folioreel.engines.batch import EngineName, Outcome, count_cores, run_many
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
-from folioreel.files import make_folder, write_whole
+from folioreel.files import (
+    is_unfinished,
+    make_folder,
+    mark_finished,
+    mark_unfinished,
+    scratch_folder,
+    write_whole,
+)
 from folioreel.ingest.book import list_volumes
 from folioreel.ingest.film import list_parts
 from folioreel.ingest.several import share_title
@@ -134,8 +140,8 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
         shots=task.config.shots,
         pictures=task.config.pictures,
     )
-    with TemporaryDirectory() as folder:
-        files = write_results(alignment, Path(folder))
+    with scratch_folder() as folder:
+        files = write_results(alignment, folder)
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
@@ -207,17 +213,19 @@ def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairOut
     name = outcome.item.name
     try:
         files = outcome.get()
+        mark_unfinished(folder)
+        for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
+            make_folder((folder / file).parent)
+            write_whole(folder / file, data)
     except FolioReelError as error:
         return PairOutcome(name=name, status="failed", reason=str(error))
-    for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
-        make_folder((folder / file).parent)
-        write_whole(folder / file, data)
+    mark_finished(folder)
     return _describe(folder, name, "aligned")
 
 
 def _is_done(folder: Path, task: PairTask) -> bool:
     """Whether an earlier run of this version aligned the same files with the same options."""
-    if not (folder / _LAST).is_file():
+    if is_unfinished(folder) or not (folder / _LAST).is_file():
         return False
     try:
         data = _read_alignment(folder)

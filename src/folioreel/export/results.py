@@ -10,7 +10,7 @@ from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_html import write_page
 from folioreel.export.picture import write_picture
 from folioreel.export.tables import write_csv, write_srt, write_vtt
-from folioreel.files import check_output_folder, make_folder
+from folioreel.files import check_output_folder, make_folder, mark_finished, mark_unfinished
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Link
 
@@ -44,13 +44,14 @@ def write_results(
     alignment: Alignment, folder: Path, progress: ProgressCallback = ignore_progress
 ) -> list[Path]:
     """Write every format into a folder; returns the files."""
-    make_folder(folder)
+    mark_unfinished(folder)
     parts = _write_parts(alignment, folder / PARTS)
     for name, write in WRITERS.items():
         if name == PAGE:  # its thumbnails take a while, so it reports progress
             write_page(alignment, folder / name, progress)
         else:
             write(alignment, folder / name)
+    mark_finished(folder)
     return [*parts, *(folder / name for name in WRITERS)]
 
 
