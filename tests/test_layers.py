@@ -13,6 +13,7 @@ LAYERS = [
         "config",
         "files",
         "packages",
+        "compiled",
         "json_input",
         "reading",
         "cache",
