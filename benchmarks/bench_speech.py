@@ -31,8 +31,8 @@ def listen_alone(transcribe: Callable[..., Any], film: Path, **options: Any) -> 
 
 def listen_with_folioreel(recogniser: Any, film: Path) -> int:
     """The number of words that we find, with nothing in the cache."""
-    from folioreel.ingest.speech.audio import choose_audio
     from folioreel.ingest.speech.listen import listen
+    from folioreel.ingest.video.audio import choose_audio
     from folioreel.ingest.video.container import OpenVideo
 
     with tempfile.TemporaryDirectory() as folder, OpenVideo(film) as video:

@@ -11,8 +11,7 @@ import numpy as np
 from av.stream import Disposition
 from drawn_films import draw_film, shots_of
 
-from folioreel.ingest.speech.audio import RATE
-from folioreel.ingest.speech.listen import Word
+from folioreel.ingest.speech.listen import RATE, Word
 
 LEVEL = 1 / 1000  # word `w7` is half a second of the constant value 7/1000
 WORD_S = 0.5

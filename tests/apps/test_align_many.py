@@ -125,6 +125,29 @@ def test_tables_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> Non
         read_table(path, HERE)
 
 
+@pytest.mark.parametrize(
+    ("cell", "wanted"),
+    [
+        ("", None),
+        ("fr", "fr"),
+        ("3", "3"),
+        ("a.srt", "TABLE/a.srt"),
+        ("a.srt||c.srt", ["TABLE/a.srt", None, "TABLE/c.srt"]),
+        ("|b.srt | none", [None, "TABLE/b.srt", "none"]),
+        ("words", "TABLE/words"),  # there is such a file
+    ],
+)
+def test_subtitles_of_the_parts(
+    tmp_path: Path, cell: str, wanted: str | list[str | None] | None
+) -> None:
+    (tmp_path / "words").write_text("x")
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"book,film,subtitles\na.txt,A 1.mkv|A 2.mkv|A 3.mkv,{cell}\n")
+    (task,) = read_table(path, HERE)
+    expected = json.loads(json.dumps(wanted).replace("TABLE", str(tmp_path)))
+    assert task.subtitles == expected
+
+
 def test_tabs_and_optional_columns(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_bytes("\ufefffilm\tbook\tsubtitles\nb, c.mkv\ta.txt\tfr\n".encode())

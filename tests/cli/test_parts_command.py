@@ -45,7 +45,7 @@ def test_volumes_and_subtitles_are_repeated_options(files, tmp_path):
         str(part.with_suffix(".srt")) for part in parts
     ]
     failed = run("align", book, *parts, subtitles[0], code=1)
-    assert "1 subtitle file for 2 film files; give one --subtitles for each" in failed.output
+    assert "1 --subtitles for 2 film files; give one for each part" in failed.output
 
 
 def test_subtitles_given_as_a_part_are_explained_in_one_line(files):

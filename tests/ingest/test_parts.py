@@ -97,7 +97,9 @@ def test_subtitles_for_each_part_and_for_all(files, tmp_path):
     assert [said.text for said in film.subtitles] == ["Part 1.", "Part 2."]
     assert load_film(parts, subtitles="none", shots=False).subtitles == ()
     for wrong in (given[0], str(given[0]), given[:1], [*given, given[0]]):
-        with pytest.raises(InputError, match="give one --subtitles for each"):
+        with pytest.raises(
+            InputError, match="--subtitles for 2 film files; give one for each part"
+        ):
             load_film(parts, subtitles=wrong, shots=False)
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import wave
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from drawn_films import DrawnTrack, draw_film, scene
 from numpy.typing import NDArray
 
 from folioreel.errors import ConfigError
+from folioreel.ingest import film as film_module
 from folioreel.ingest.film import load_film
 from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.sync import Timing, describe_timing, find_timing, parse_rates, retime
@@ -117,7 +119,7 @@ def test_frame_rates() -> None:
     assert parse_rates("25:23.976") == pytest.approx(PAL, abs=1e-9)
     assert parse_rates("23.976:24") == pytest.approx(1000 / 1001, abs=1e-9)
     assert parse_rates("29.97:25") == pytest.approx(30000 / 1001 / 25, abs=1e-9)
-    for wrong in ("25", "a:b", "25:24:23", "0:25", "25:-1"):
+    for wrong in ("25", "a:b", "25:24:23", "0:25", "25:-1", "inf:25", "25:nan"):
         with pytest.raises(ConfigError, match="frame rates"):
             parse_rates(wrong)
     with pytest.raises(ConfigError, match="near 1"):
@@ -236,6 +238,24 @@ def test_tracks_of_the_video_are_trusted(tmp_path: Path, spans: Spans) -> None:
     assert starts(load_film(video, shots=False)) == pytest.approx(
         [a + 2.4 for a, _ in spans], abs=0.01
     )
+
+
+def test_pictures_in_a_file_are_mended_and_what_the_film_says_itself_stays(
+    tmp_path: Path, spans: Spans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    video = film_with(tmp_path, babble(spans))
+    late = Dialogue(subtitles=tuple(subtitles_of(spans, offset_s=2.4)), from_file=True)
+    offset = Timing(offset_s=-1)
+    found: list[Film] = []
+    for source, timing in [("ocr", Timing()), ("ocr", offset), ("speech", offset)]:
+        given = replace(late, source=source, from_file=source == "ocr")
+        monkeypatch.setattr(film_module, "find_dialogue", lambda *_, given=given: given)
+        found.append(load_film(video, shots=False, timing=timing))
+    mended, moved, spoken = (film.subtitles[0].start_s - spans[0][0] for film in found)
+    assert mended == pytest.approx(0, abs=0.35)
+    assert moved == pytest.approx(1.4)
+    assert spoken == pytest.approx(2.4)
+    assert any("recognised speech are the film's own" in note for note in found[-1].notes)
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="needs espeak-ng")

@@ -48,6 +48,7 @@ def test_quotation_marks_of_dialogue(tmp_path):
     [
         (b"clip,text\na.mp4,He goes, slowly.\n", "table.csv:2: has 3 cells where the first row"),
         (b'a,b\n"' + b"x" * 200_000 + b'",c\n', "is not a table as spreadsheets write them"),
+        (b'a,b\n1,2\n"3,4\n5,6\n7,8\n', "table.csv:3: is not a table.*quotation marks closed"),
         (b"\x7fELF" + bytes(range(256)) * 9, "table.csv: is not a text file"),
     ],
 )

@@ -133,6 +133,26 @@ def test_what_follows_from_the_journal_may_be_lost(result):
     assert len(load_pair(result / "judged").judgements) == 2
 
 
+def test_stopped_before_the_scores_are_there_after_a_kill(result):
+    written = result / "judged" / "alignment.json"
+    with serving(result) as browser:
+        browser.judge(0, 2, 3)
+        before = written.read_bytes()
+        browser.judge(1, 3, 10)
+    written.write_bytes(before)  # killed between the journal and what follows from it
+    Session(read_alignment(result), judgements_folder(result / "alignment.json")).close()
+    assert written.read_bytes() == before
+    session = open_session(result)
+    session.judge(2, {"moment": 3, "verdict": "match", "sentence": 10})  # known, but waits
+    session.close()
+    links = read_document(written)["links"]
+    judged = solved_whole(result, {2: 3, 3: 10})
+    assert [link["sentence"] for link in links] == [link.sentence for link in judged]
+    assert [link["score"] for link in links] == pytest.approx(
+        [link.score for link in judged], abs=3e-3
+    )
+
+
 def test_a_line_cut_short_by_a_crash(result):
     with serving(result) as browser:
         browser.judge(0, 2, 3)

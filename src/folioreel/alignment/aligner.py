@@ -75,10 +75,10 @@ def align(
             themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
-        subtitles: A subtitle file, a track number, a language, `speech` or `none`; by default the
-            best text track of the video, else a subtitle file beside it, else its speech if that
-            extra is installed. For a film in several parts, one of these for all, or a list with
-            one for each.
+        subtitles: A subtitle file, a track number, a language, `burned`, `speech` or `none`; by
+            default the best text track of the video, a subtitle file beside it, pictures of text in
+            the video or beside it (extra `ocr`), or else its speech (extra `speech`). For a film in
+            several parts, one of these for all, or a list with one for each.
         speech: The model and the language of the speech, if it is recognised.
         timing: How to shift and stretch the subtitles; by default those from a file are compared
             with the film's sound, and mended where they are clearly off.

@@ -24,6 +24,7 @@ from folioreel.files import (
     write_whole,
 )
 from folioreel.ingest.book import list_volumes
+from folioreel.ingest.dialogue_source import is_file_name
 from folioreel.ingest.film import list_parts
 from folioreel.ingest.several import share_title
 from folioreel.ingest.source import read_bytes
@@ -48,7 +49,7 @@ class PairTask:
     name: str  # the name of the folder for its results
     book: tuple[Path, ...]  # its volumes, and the parts of the film; each may be a folder
     film: tuple[Path, ...]
-    subtitles: str | list[str] | None
+    subtitles: str | list[str | None] | None  # a list has one for each part
     config: ManyConfig
 
 
@@ -171,12 +172,11 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
 
 
 def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -> PairTask:
-    cells = {name: row.get(name, "").strip(f" \t{_SEPARATOR}") for name in _COLUMNS}
+    cells = {name: row.get(name, "").strip() for name in _COLUMNS}
     book, film = (_read_paths(cells[name], table.parent) for name in _REQUIRED)
     for name, paths in zip(_REQUIRED, (book, film), strict=True):
         if not paths:
             raise InputError(f"has no {name} in this row", table, line)
-    subtitles = [one.strip() for one in cells["subtitles"].split(_SEPARATOR)]
     name = cells["name"] or _name_folder(film)
     if not _is_folder_name(name):
         raise InputError(f"{name!r} cannot be the name of a folder", table, line)
@@ -184,7 +184,7 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
         name=name,
         book=book,
         film=film,
-        subtitles=subtitles if len(subtitles) > 1 else subtitles[0] or None,
+        subtitles=_read_subtitles(cells["subtitles"], table.parent),
         config=config,
     )
 
@@ -199,6 +199,14 @@ def _read_paths(cell: str, folder: Path) -> tuple[Path, ...]:
     if cell and (is_file(folder / cell) or is_folder(folder / cell)):
         return (folder / cell,)
     return tuple(folder / one.strip() for one in cell.split(_SEPARATOR) if one.strip())
+
+
+def _read_subtitles(cell: str, folder: Path) -> str | list[str | None] | None:
+    """What is wanted for each part, nothing where a place is empty; or one for all of them."""
+    whole = is_file(folder / cell)
+    given = [one.strip() for one in ([cell] if whole else cell.split(_SEPARATOR))]
+    wanted = [str(folder / one) if is_file_name(one, folder) else one or None for one in given]
+    return wanted if len(wanted) > 1 else wanted[0]
 
 
 def _name_folder(film: tuple[Path, ...]) -> str:

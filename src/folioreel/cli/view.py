@@ -69,7 +69,8 @@ def view(
             output.show_note(f"imported {count} new correction{'s' * (count != 1)}")
         # On stdout and alone, so that scripts can read it.
         output.show_line(server.address)
-        output.show_note("press Ctrl-C to stop")
+        by_hand = "; if the browser shows an error, open the address above by hand"
+        output.show_note(f"press Ctrl-C to stop{'' if no_open else by_hand}")
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # to tidy up then, too
         stack.callback(signal.signal, signal.SIGTERM, before or signal.SIG_DFL)
         try:

@@ -1,6 +1,6 @@
 """Where a film's words come from: a track, a subtitle file, its pictures, its sound, or nowhere.
 
-Unless the user asks for something else, `find_dialogue` takes the first of these:
+Unless the user asks for something else, `find_dialogue` takes the first of these that has cues:
 
 1. the best text track of the video, unless all of them are forced or commentaries
 2. a subtitle file beside the video (`film.srt`, `film.en.srt`, `film.en.sdh.srt`)
@@ -15,8 +15,9 @@ Unless the user asks for something else, `find_dialogue` takes the first of thes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from folioreel.config import SpeechConfig
@@ -24,11 +25,11 @@ from folioreel.errors import InputError, UnreadableWordsError
 from folioreel.ingest.ocr.burned import read_burned
 from folioreel.ingest.ocr.reading import read_bitmap_file, read_bitmap_track
 from folioreel.ingest.source import describe_bitmap_subtitles, read_head
-from folioreel.ingest.speech.audio import choose_audio
 from folioreel.ingest.speech.model_files import INSTALL
 from folioreel.ingest.speech.transcribe import can_listen, transcribe
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
+from folioreel.ingest.video.audio import choose_audio
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
 from folioreel.language import language_code
@@ -85,33 +86,53 @@ def find_dialogue(
     if wanted is not None:
         track, note = choose_track(tracks, video.path, wanted)
         return _noted(note, _read_any_track(video, track, progress))
+    unread: list[InputError] = []
+    for read in _attempts(video, tracks, speech, progress):
+        try:
+            dialogue = read()
+        except InputError as error:  # no cues, or nothing is installed that reads pictures
+            unread.append(error)
+        else:
+            reasons = (_explain(error, video.path) for error in unread)
+            return replace(dialogue, notes=(*dialogue.notes, *reasons))
+    if unread:  # rather one that the user can do something about
+        raise min(unread, key=lambda error: not isinstance(error, UnreadableWordsError))
+    return Dialogue(notes=(_advise(video),))
+
+
+def _attempts(
+    video: OpenVideo,
+    tracks: Sequence[Track],
+    speech: SpeechConfig,
+    progress: ProgressCallback | None,
+) -> Iterator[Callable[[], Dialogue]]:
+    """Where the words may come from, in the order above; each raises `InputError` if it fails."""
     full = [track for track in tracks if not track.forced and not track.commentary]
-    sidecar = find_sidecar(video.path, pictures=False)
-    if sidecar is None and not full:
-        sidecar = find_sidecar(video.path, pictures=True)
-    unread: InputError | None = None
-    try:
-        if sidecar is not None and not any(track.is_text for track in full):
-            reason = (
-                "no track of the video has the full dialogue" if tracks else "the video has none"
-            )
-            note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
-            return _noted(note, read_subtitle_file(sidecar, video.frame_rate, progress))
-        if full:
-            return _first_with_cues(video, full, progress)
-    except InputError as error:  # no cues, or nothing is installed that reads pictures
-        unread = error
-    others = [track for track in tracks if track not in full]
+    for pictures in (False, True):
+        chosen = [track for track in full if track.is_text is not pictures]
+        if chosen:
+            yield partial(_first_with_cues, video, chosen, full, progress)
+        if (sidecar := find_sidecar(video.path, pictures=pictures)) is not None:
+            yield partial(_read_sidecar, video, sidecar, bool(tracks), progress)
     if speech.unasked and can_listen(video, speech):
-        dialogue = _listen(video, speech, progress)
-    elif others:
-        dialogue = _first_with_cues(video, others, progress)
-    elif unread is not None:
-        raise unread
-    else:
-        dialogue = Dialogue(notes=(_advise(video),))
-    reasons = () if unread is None else (unread.message,)
-    return replace(dialogue, notes=(*dialogue.notes, *reasons))
+        yield partial(_listen, video, speech, progress)
+    if others := [track for track in tracks if track not in full]:
+        yield partial(_first_with_cues, video, others, others, progress)
+
+
+def _read_sidecar(
+    video: OpenVideo, sidecar: Path, has_tracks: bool, progress: ProgressCallback | None
+) -> Dialogue:
+    reason = "no track of the video has the full dialogue" if has_tracks else "the video has none"
+    note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
+    return _noted(note, read_subtitle_file(sidecar, video.frame_rate, progress))
+
+
+def _explain(error: InputError, video: Path) -> str:
+    """Why something was not used; the file is named if it is not the video."""
+    if error.path is None or error.path == video:
+        return error.message
+    return f"{error.path.name}: {error.message}"
 
 
 def _listen(video: OpenVideo, speech: SpeechConfig, progress: ProgressCallback | None) -> Dialogue:
@@ -138,10 +159,14 @@ def _advise(video: OpenVideo) -> str:
 
 
 def _first_with_cues(
-    video: OpenVideo, tracks: Sequence[Track], progress: ProgressCallback | None
+    video: OpenVideo,
+    tracks: Sequence[Track],
+    listed: Sequence[Track],
+    progress: ProgressCallback | None,
 ) -> Dialogue:
-    """The best track that has any cues."""
-    track, note = choose_track(tracks, video.path)
+    """The best track that has any cues; its note also lists the others of a larger choice."""
+    track, _ = choose_track(tracks, video.path)
+    _, note = choose_track(listed, video.path, track.index)
     others = [other for other in tracks if other is not track]
     try:
         return _noted(note, _read_any_track(video, track, progress))
@@ -151,7 +176,7 @@ def _first_with_cues(
         if not others:
             raise
         reason = error.message
-    dialogue = _first_with_cues(video, others, progress)
+    dialogue = _first_with_cues(video, others, listed, progress)
     return replace(dialogue, notes=(*dialogue.notes, reason))
 
 
@@ -174,9 +199,9 @@ def _noted(note: str, dialogue: Dialogue) -> Dialogue:
     return replace(dialogue, notes=(note, *silent, *dialogue.notes))
 
 
-def is_file_name(text: str) -> bool:
-    """Whether what the user asked for is a path, not a language or a number."""
-    path = Path(text)
+def is_file_name(text: str, folder: Path = Path()) -> bool:
+    """Whether what the user asked for is a path, in a folder, not a language or a number."""
+    path = folder / text
     return path.suffix.lower() in SUBTITLE_SUFFIXES or is_file(path) or "/" in text
 
 

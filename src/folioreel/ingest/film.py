@@ -45,6 +45,9 @@ _RELEASE_WORDS = re.compile(
     re.IGNORECASE,
 )
 
+# Sources whose times are taken from the film itself.
+_IN_THE_FILM = {"speech": "recognised speech", "burned": "burned-in subtitles"}
+
 # Releases often come with a minute of the film as a sample.
 _SAMPLE = re.compile(r"(?<![a-z])sample(?![a-z])", re.IGNORECASE)
 
@@ -255,10 +258,14 @@ def _fit_times(
     progress: ProgressCallback | None,
 ) -> Dialogue:
     """The dialogue at the times that the user gives, or that the film's sound calls for."""
+    if timing.is_given and dialogue.source in _IN_THE_FILM:
+        what = _IN_THE_FILM[dialogue.source]
+        note = f"the times of {what} are the film's own, so they are neither shifted nor stretched"
+        return replace(dialogue, notes=(*dialogue.notes, note))
     if timing.is_given:
         return retime(dialogue, timing)
-    # A file may have the times of another release. All other sources are part of the film.
-    if not (timing.sync and dialogue.source == "file" and dialogue.subtitles):
+    # A file may have the times of another release. Tracks of the video are trusted.
+    if not (timing.sync and dialogue.from_file and dialogue.subtitles):
         return dialogue
     voice = find_voice(video, video.sha256, progress)
     found = None if voice is None else find_timing(dialogue.subtitles, voice)

@@ -112,15 +112,11 @@ def match_subtitles(wanted: Wanted | Sequence[Wanted], files: Sequence[Path]) ->
     else:
         return [wanted] * len(files)
     if len(each) != len(files):
+        parts = f"{len(files)} film file{'s' * (len(files) != 1)}"
         raise InputError(
-            f"{_counted(len(each), 'subtitle file')} for {_counted(len(files), 'film file')}; give "
-            "one --subtitles for each, in the same order"
+            f"{len(each)} --subtitles for {parts}; give one for each part, in the same order"
         )
     return each
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def name_stage(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:

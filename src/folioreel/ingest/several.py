@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
 
 from folioreel.errors import InputError
@@ -21,24 +21,46 @@ _COUNTED = frozenset(
     "act band bd book cd chapter disc disk dvd ep episode part pt reel season series tome vol "
     "volume".split()
 )
-# How files are counted without digits; `Part One`, `Volume II`.
-_NUMBERS = frozenset(
-    "i ii iii iv v vi vii viii ix x xi xii one two three four five six seven eight nine ten "
-    "first second third fourth fifth last".split()
-)
+# How files are counted without digits; `Part One`, `Volume II`, `Part the Last`.
+_NUMBERS = {
+    word: number
+    for words in (
+        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx",
+        "one two three four five six seven eight nine ten eleven twelve",
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+    )
+    for number, word in enumerate(words.split(), 1)
+} | {"last": 1000}
 _AROUND = " \t-–—_.,:;([#"  # between a shared title and the name of a part
 _WORD = re.compile(r"[^\s_–—-]+")
+_TOKEN = re.compile(r"[^\W\d_]+|[0-9]+|.", re.DOTALL)
 
 
-def natural_key(path: Path) -> tuple[list[str | int], str]:
-    """Sorts files as a person would: by the numbers in their names, whatever the capitals.
+def natural_sort(paths: Iterable[Path]) -> list[Path]:
+    """Sort files as a person would: by the numbers in their names, whatever the capitals.
 
-    The ending of a name comes last, so that `film.mkv` stands before `film 2.mkv`.
+    Where all names first differ by such a word, `Three` and `III` are numbers, too. The ending of a
+    name comes last, so that `film.mkv` stands before `film 2.mkv`.
     """
-    name = unicodedata.normalize("NFC", path.stem).casefold()
+    rows = [(path, _TOKEN.findall(_folded(path.stem))) for path in paths]
+    columns = zip_longest(*(tokens for _, tokens in rows), fillvalue="")
+    differing = next(((k, c) for k, c in enumerate(columns) if len(set(c)) > 1), None)
+    if differing is not None:
+        k, column = differing
+        if all(token.isdecimal() or token in _NUMBERS for token in column if token):
+            for _, tokens in rows:
+                tokens[k : k + 1] = [str(_NUMBERS.get(token, token)) for token in tokens[k : k + 1]]
+    return [path for path, _ in sorted(rows, key=lambda row: _natural_key("".join(row[1]), row[0]))]
+
+
+def _natural_key(name: str, path: Path) -> tuple[list[str | int], str]:
     # Texts and numbers alternate, so that no text is ever compared with a number.
     pieces = re.split(r"([0-9]+)", name)
     return [int(piece) if k % 2 else piece for k, piece in enumerate(pieces)], path.name
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def list_files(given: Given, what: str, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
@@ -73,7 +95,7 @@ def _list_folder(folder: Path, what: str, choose: Callable[[list[Path]], list[Pa
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", folder) from error
     visible = [path for path in inside if not path.name.startswith(".")]
-    files = choose(sorted(visible, key=natural_key))
+    files = natural_sort(choose(natural_sort(visible)))
     if not files:
         raise InputError(f"is a folder without {what} in it; give the files themselves", folder)
     return files

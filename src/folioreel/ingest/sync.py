@@ -76,7 +76,7 @@ def parse_rates(text: str) -> float:
     """The stretch for `FROM:TO`, two frame rates: what subtitles were timed for, and the film's."""
     try:
         made, shown = (_exact_rate(float(rate)) for rate in text.split(":"))
-    except (ValueError, OverflowError):  # the second is for an infinite one
+    except (ValueError, OverflowError):  # the latter for `inf`
         raise ConfigError(
             f"{text!r} are not two frame rates; write for example 25:23.976"
         ) from None

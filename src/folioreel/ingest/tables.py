@@ -49,20 +49,23 @@ def read_rows(path: Path, *, quoted_tabs: bool = True) -> list[TableRow]:
         io.StringIO(rest if announced else text, newline=""),
         delimiter=delimiter,
         quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
+        strict=True,  # otherwise a quotation mark that is never closed swallows the rest
     )
+    rows: list[TableRow] = []
+    line = skipped  # the last line that was read
     try:
-        rows = [
-            TableRow(
-                line=reader.line_num + skipped,
-                cells=tuple(row if plain else map(unguard_cell, row)),
-            )
-            for row in reader
-            if any(cell.strip() for cell in row)
-        ]
-    except csv.Error as error:  # a quotation mark that is never closed, for example
-        problem = f"is not a table as spreadsheets write them ({error})"
-        line = reader.line_num + skipped
-        raise InputError(f"{problem}; save it as CSV again", path, line) from error
+        for row in reader:
+            line = reader.line_num + skipped
+            if any(cell.strip() for cell in row):
+                cells = tuple(row if plain else map(unguard_cell, row))
+                rows.append(TableRow(line=line, cells=cells))
+    except csv.Error as error:
+        raise InputError(
+            f"is not a table as spreadsheets write them ({error}); are quotation marks closed, and "
+            "doubled inside a cell? Save it as CSV again",
+            path,
+            line + 1,
+        ) from error
     if delimiter != "\t":
         _check_widths(rows, delimiter, path)
     return rows

@@ -7,6 +7,7 @@ vectors scaled to unit length, or stored as bytes, are here too, as both sides n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +18,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from folioreel.engines.batch import count_cores
-from folioreel.errors import ModelFolderError
+from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.progress import Progress, ProgressCallback
 
 if TYPE_CHECKING:
@@ -116,11 +117,26 @@ def open_session(graph: bytes | Path) -> onnxruntime.InferenceSession:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only: warnings would land on the user's screen
     source = str(graph) if isinstance(graph, Path) else graph
+    providers = _providers()
     try:
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(source, options, providers=providers)
     except Exception as error:  # ONNX Runtime's errors share no other root
         reason = str(error).splitlines()[0]
         raise ModelFolderError(f"ONNX Runtime cannot read a graph: {reason}") from error
+
+
+def _providers() -> list[str]:
+    """What runs the graphs: the processor, or what FOLIOREEL_PROVIDERS names, with commas."""
+    chosen = os.environ.get("FOLIOREEL_PROVIDERS", "CPUExecutionProvider")
+    names = [name for part in chosen.split(",") if (name := part.strip())]
+    available = onnxruntime.get_available_providers()
+    unknown = [name for name in names if name not in available]
+    if unknown or not names:
+        raise ConfigError(
+            f"FOLIOREEL_PROVIDERS names {', '.join(unknown) or 'nothing'}; this ONNX Runtime has "
+            f"{', '.join(available)}"
+        )
+    return names
 
 
 def encode_in_batches(

@@ -63,9 +63,10 @@ class Session:
         self.alignment = alignment
         self.judgements = Judgements(alignment, folder)
         self._links = list(alignment.links)
-        # Whether the files that follow from the journal are older than it, after a kill or on a
-        # full disk.
-        self._is_behind = self._take_up()
+        # Whether the links around judgements are older than the journal, after a kill.
+        self._links_are_behind = self._take_up()
+        # Whether files could not be written, as on a full disk.
+        self._files_are_behind = False
         self._has_warned = False  # whether the user knows that they cannot be written
         self._unsent: list[int] = []  # moments whose links have changed without a judgement
         self._lock = threading.Lock()
@@ -95,7 +96,7 @@ class Session:
                 scores = aligner.score(film, book, self._go_on)
                 judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)
-                if self._is_behind:
+                if self._links_are_behind:
                     self._catch_up(aligner.link(film, book, scores, judged)[0])
             except FolioReelError as error:
                 complain(f"judgements will not change the links around them: {error}")
@@ -113,7 +114,7 @@ class Session:
         if self._scoring is not None:
             self._scoring.join()
         with self._lock:
-            if self._is_behind:
+            if self._files_are_behind:
                 self._write_files()
 
     def _go_on(self, progress: Progress) -> None:
@@ -197,6 +198,9 @@ class Session:
             new = self._reviser.judge(moment, None if judgement is None else _place(judgement))
         else:
             new = (_judged_link(self.alignment.links[moment], judgement),)
+            # Without scores no other link changes. If they were merely not there yet when the
+            # program was stopped, the next session computes the others.
+            self._links_are_behind = self._closing.is_set()
         changed = [
             link
             for link in new
@@ -216,6 +220,7 @@ class Session:
             self._unsent = [new.moment for new, old in pairs if _is_other(new, old)]
             for moment in self._unsent:
                 self._links[moment] = links[moment]
+            self._links_are_behind = False
             self._write_files()
 
     def _revised(self, moments: Any) -> dict[str, Any]:
@@ -238,6 +243,8 @@ class Session:
         The judgement is saved even if this fails: the files are written again with the next one,
         at the end, or at the next start.
         """
+        if self._links_are_behind:
+            return  # the next session would take them for what follows from the journal
         if not self.judgements.is_latest():
             return  # another `folioreel view` is ahead, and writes them
         signature = self._signature()
@@ -248,9 +255,9 @@ class Session:
         except InputError as error:
             if not self._has_warned:  # once, not with every judgement
                 _log.warning("%s; your corrections are safe in journal.jsonl", error)
-            self._is_behind = self._has_warned = True
+            self._files_are_behind = self._has_warned = True
         else:
-            self._is_behind = self._has_warned = False
+            self._files_are_behind = self._has_warned = False
 
     def _take_up(self) -> bool:
         """Restore the links of the last session; failing that, at least the judged ones.

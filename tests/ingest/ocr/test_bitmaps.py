@@ -112,6 +112,11 @@ def test_lines_that_touch_are_divided_at_the_thinnest_row() -> None:
     assert [line.shape[0] for line in split_lines(ink, 32)] == [33, 35]
 
 
+def test_a_logo_does_not_change_how_high_a_line_is() -> None:
+    pictures = [bars((0, 30), (40, 70))] * 4 + [bars((0, 28), (40, 44)), bars((0, 300), height=300)]
+    assert line_height(pictures) == 30
+
+
 def test_nothing_is_no_line() -> None:
     assert split_lines(np.zeros((0, 0), np.uint8), 30) == []
     assert line_height([]) == 1

@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from folioreel.errors import InputError
 from folioreel.ingest.film import load_film
+from folioreel.ingest.ocr import burned as burned_module
 from folioreel.ingest.ocr.burned import _join
 from folioreel.ingest.subtitles.cues import Cue
 
@@ -52,6 +53,19 @@ def test_a_film_without_text_says_so(tmp_path: Path) -> None:
     video = draw_film(tmp_path / "film.mkv", shots_of([50]))
     with pytest.raises(InputError, match="no subtitles were found in its picture"):
         load_film(video, subtitles="burned", shots=False)
+
+
+def test_frames_of_another_shape_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broadcast:
+        def frames(self, start_s: float, step_s: float) -> Iterator[tuple[float, np.ndarray]]:
+            for k, height in enumerate([540, 400, 480, 540, 540]):
+                yield k * step_s, np.zeros((height, 960), np.uint8)
+
+    searched: list[tuple[int, ...]] = []
+    monkeypatch.setattr(burned_module, "_search", lambda rows: searched.append(rows.shape) or [])
+    band = burned_module._Band(440, 520, 30)
+    assert burned_module._read(Broadcast(), band, 0.0, 60.0) == []  # type: ignore[arg-type]
+    assert searched == [(80, 960)]  # the others are unchanged
 
 
 def test_neighbours_that_say_the_same_are_one() -> None:

@@ -12,11 +12,13 @@ from drawn_subtitles import Lettering, add_bitmaps, write_sup, write_vobsub
 
 from folioreel.errors import InputError, UnreadableWordsError
 from folioreel.evaluate.statistics import inspect_file
+from folioreel.ingest import dialogue_source
 from folioreel.ingest.film import load_film
 from folioreel.ingest.ocr import burned, reading, recognisers
 from folioreel.ingest.ocr.bitmaps import Ink
 from folioreel.ingest.ocr.reading import mend
 from folioreel.ingest.ocr.recognisers import Reading
+from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.progress import Progress
 
 CUES = [
@@ -120,6 +122,33 @@ def test_pictures_beside_the_video_come_last(
     assert spoken(film) == ["Text."]
 
 
+@pytest.mark.parametrize("text", ["", "1\n00:00:01,000 --> 00:00:02,000\n\n"])
+def test_a_file_beside_the_video_that_cannot_be_read_does_not_hide_its_pictures(
+    tmp_path: Path, film: Path, counting: Counting, text: str
+) -> None:
+    video = add_bitmaps(tmp_path / "film.mkv", film, CUES, how=SMALL)
+    video.with_suffix(".srt").write_text(text)
+    found = load_film(video, shots=False)
+    assert found.source == "ocr"
+    assert found.notes[0].startswith("subtitles: track")
+    assert "film.srt: " in found.notes[-1]
+
+
+def test_pictures_beside_the_video_where_those_inside_cannot_be_read(
+    tmp_path: Path, film: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    video = add_bitmaps(tmp_path / "film.mkv", film, CUES, how=SMALL)
+    write_sup(tmp_path / "film.sup", CUES[:1], SMALL)
+    monkeypatch.setattr(dialogue_source, "read_bitmap_track", refuse)
+    found = load_film(video, shots=False)
+    assert found.notes[0].startswith("subtitles: film.sup")
+    assert "cannot be read" in found.notes
+
+
+def refuse(*_: object) -> Dialogue:
+    raise InputError("cannot be read")
+
+
 @pytest.mark.parametrize(
     ("disposition", "source"), [(0, "SubRip"), (Disposition.forced, "PGS pictures")]
 )
@@ -213,3 +242,15 @@ def test_what_cannot_be_read_is_left_out_and_counted(
 )
 def test_only_what_no_word_can_be_is_mended(read: str, meant: str) -> None:
     assert mend(read) == meant
+
+
+@pytest.mark.parametrize(
+    ("language", "read", "meant"),
+    [
+        ("de", "LehrerInnen, die LehrerIn, wiII", "LehrerInnen, die LehrerIn, will"),
+        ("fr", "qu'Il soit", "qu'Il soit"),
+        ("en", "HenryII, RichardIII, TeII Bob, kiIn", "HenryII, RichardIII, Tell Bob, kiln"),
+    ],
+)
+def test_what_is_a_word_depends_on_the_language(language: str, read: str, meant: str) -> None:
+    assert mend(read, language) == meant

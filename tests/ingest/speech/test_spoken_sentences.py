@@ -58,6 +58,12 @@ def test_cues_fit_a_screen_and_lose_nothing():
     assert tuple(word for cue in cues for word in cue.words) == sentence.words
 
 
+def test_a_word_that_is_wider_than_a_screen_is_a_cue():
+    long = "ha" * 50
+    (sentence,) = split_words([Word(0.0, 2.0, f" {long}"), Word(2.0, 2.5, " no.")], "en")
+    assert [cue.text for cue in sentence.cues()] == [long, "no."]
+
+
 def test_a_word_that_lasts_too_long_is_a_cue():
     (sentence,) = split_words([Word(0.0, 9.0, " Ooooh"), Word(9.0, 9.5, " no.")], "en")
     assert [cue.text for cue in sentence.cues()] == ["Ooooh", "no."]

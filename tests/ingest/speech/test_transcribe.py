@@ -122,6 +122,16 @@ def test_a_language_that_nobody_understands(film, recogniser, language, says):
     assert_one_line(run("transcribe", film, "--speech-language", language), says)
 
 
+def test_another_model_is_suggested_only_where_it_helps(film, recogniser):
+    one = run("transcribe", film, "--speech-language", "ga")
+    assert_one_line(one, "understand Irish", "--speech-model base")
+    recogniser.languages = ("en", "no", "nn")
+    several = run("transcribe", film, "--speech-language", "ga")
+    assert_one_line(several, "understand Irish", "--subtitles")
+    assert "base" not in several.output
+    load_film(film, subtitles="speech", shots=False, speech=SpeechConfig(language="nb"))
+
+
 def test_the_options_reach_the_recogniser(film, recogniser, monkeypatch, tmp_path):
     named = []
     monkeypatch.setattr(

@@ -12,7 +12,7 @@ from made_sound import add_sound
 from folioreel.config import SpeechConfig
 from folioreel.ingest.film import load_film
 from folioreel.ingest.speech import model_files
-from folioreel.ingest.speech.audio import RATE
+from folioreel.ingest.speech.listen import RATE
 
 
 @pytest.fixture(scope="module")

@@ -64,6 +64,10 @@ def test_credits_are_left_out(texts):
         ["The director is here.", "Tell the producer:\nI quit."],
         ["Cast off!", "Cast me not away."],
         ["- Elizabeth\n- Darcy", "- Jane\n- Bingley"],
+        ["The End", "Mr. Darcy"],
+        ["The End", "Mr. Darcy", "Miss Bennet"],
+        ["John Thornton\nMargaret Hale\nNicholas Higgins"],
+        ["Camera...", "Action", "Cut"],
     ],
 )
 def test_speech_stays(texts):

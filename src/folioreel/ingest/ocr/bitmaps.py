@@ -175,11 +175,13 @@ def line_height(pictures: Iterable[Ink]) -> int:
 
     Lines that touch are rare, and so are lines without tall letters: the middle one is right.
     """
-    heights = [stop - start for ink in pictures for start, stop in _runs(ink)]
-    # Full stops, dashes and accents that stand apart are no lines.
-    least = 0.4 * max(heights, default=0)
-    tall = [height for height in heights if height > least]
-    return round(float(np.median(tall))) if tall else 1
+    heights = np.array([stop - start for ink in pictures for start, stop in _runs(ink)])
+    if not len(heights):
+        return 1
+    # Full stops, dashes and accents that stand apart are no lines. They are measured by the middle
+    # one too, as the highest may be a logo.
+    tall = heights[heights > 0.4 * np.median(heights)]
+    return round(float(np.median(tall)))
 
 
 def split_lines(ink: Ink, height: int) -> list[Ink]:

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 
 from folioreel.cache import cached_json
 from folioreel.errors import InputError, UnreadableWordsError
-from folioreel.files import file_sha256
 from folioreel.ingest.ocr.reading import mend
-from folioreel.ingest.ocr.recognisers import INSTALL, RapidRecogniser, Reading, has_rapidocr
+from folioreel.ingest.ocr.recognisers import INSTALL, Reading, has_rapidocr, load_network
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
 from folioreel.ingest.video.container import LONGEST_WAIT_S, OpenVideo
@@ -38,7 +37,7 @@ Grey = NDArray[np.uint8]
 
 _STAGE = "reading burned-in subtitles"
 # Part of the cache key. Add one when the same film would be read differently.
-_CACHE_VERSION = 1
+_CACHE_VERSION = 2
 # Frames a second that are looked at. A cue stays for a second at least, and its times are off by
 # half of this at most.
 _RATE = 4.0
@@ -87,7 +86,7 @@ def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> D
 def find_burned_cues(video: OpenVideo, progress: ProgressCallback | None = None) -> list[Cue]:
     """The cues as they were read, piece by piece, from the cache where it has them."""
     progress = progress or ignore_progress
-    sha256, length_s = file_sha256(video.path), min(video.length_s, video.limit_s)
+    sha256, length_s = video.sha256, min(video.length_s, video.limit_s)
     opened = av.open(str(video.path), metadata_errors="replace", timeout=LONGEST_WAIT_S)
     with closing(opened) as container:
         film = _Film(container, video.stream.index, video.origin_s)
@@ -171,12 +170,15 @@ class _Film:
 def _find_band(film: _Film, length_s: float) -> list[int]:
     """The numbers of a `_Band`; empty if there are no subtitles."""
     lowest: list[_Box] = []
+    ends: list[int] = []  # how high the pictures are that they were found in
     probes = max(4, min(_PROBES, round(length_s)))  # closer ones show the same
     for start_s in np.linspace(0.02, 0.98, probes) * length_s:
         found = next(film.frames(float(start_s), 1.0), None)
         if found is not None:
             first = int(found[1].shape[0] * _TOP)
-            lowest += [box.down(first) for box in _search(found[1][first:])[-1:]]
+            boxes = [box.down(first) for box in _search(found[1][first:])[-1:]]
+            lowest += boxes
+            ends += [found[1].shape[0]] * len(boxes)
     if len(lowest) < 2:
         return []
     # The last lines of cues end on the same row, and signs and titles anywhere.
@@ -186,7 +188,8 @@ def _find_band(film: _Film, length_s: float) -> list[int]:
     chosen = together[np.argmax(together.sum(axis=1))]
     bottom, height = bottoms[chosen].max(), np.median(heights[chosen])
     # Room for two lines. The boxes overlap, as they reach a little beyond the letters.
-    return [round(float(row)) for row in (bottom - 2.3 * height, bottom + 0.5 * height, height)]
+    end = min(bottom + 0.5 * height, np.array(ends)[chosen].min())
+    return [round(float(row)) for row in (bottom - 2.3 * height, end, height)]
 
 
 def _search(picture: Grey) -> list[_Box]:
@@ -218,11 +221,6 @@ def _engine() -> Any:
             "Det.limit_side_len": _SEARCH_WIDTH,
         }
     )
-
-
-@cache
-def _recogniser() -> RapidRecogniser:
-    return RapidRecogniser()
 
 
 class _Stretch:
@@ -257,7 +255,7 @@ class _Stretch:
         left = (_WIDTH - mean.shape[1]) // 2
         whole[:, left : left + mean.shape[1]] = mean
         boxes = [box for box in _search(whole) if self._band.fits(box)]
-        return _recogniser().read_pictures(
+        return load_network().read_pictures(
             [whole[int(b.top) : int(b.bottom) + 1, int(b.left) : int(b.right) + 1] for b in boxes]
         )
 
@@ -279,6 +277,8 @@ def _read(film: _Film, band: _Band, start_s: float, stop_s: float) -> list[Cue]:
         if time_s >= stop_s:
             break
         rows = picture[band.top : band.bottom]
+        if len(rows) < band.bottom - band.top:
+            continue  # the picture's shape has changed, as in recordings of broadcasts
         if current is not None:
             if current.goes_on(time_s, rows):
                 continue

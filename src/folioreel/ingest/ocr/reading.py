@@ -61,7 +61,7 @@ def read_bitmap_track(
     notes: list[str] = []
     packets = track_packets(source, wanted.index, progress or ignore_progress, notes)
     pictures = read_pictures(packets)
-    cues, doubts = recognise(pictures, recogniser, progress)
+    cues, doubts = recognise(pictures, recogniser, progress, wanted.language)
     if not cues:
         raise InputError(f"{wanted} has no cues; choose another one", source.path)
     parsed = ParsedCues(format=wanted.codec, cues=tuple(cues), notes=(*notes, *doubts))
@@ -75,7 +75,7 @@ def read_bitmap_file(path: Path, progress: ProgressCallback | None = None) -> Di
         if not tracks:
             raise InputError("has no subtitles; give .idx with .sub, or .sup", path)
         wanted, _ = choose_track(tracks, path)
-        return read_bitmap_track(opened, wanted, progress)
+        return replace(read_bitmap_track(opened, wanted, progress), from_file=True)
 
 
 class OpenPictures:
@@ -121,7 +121,10 @@ def _has_companion(index: Path) -> bool:
 
 
 def recognise(
-    pictures: Sequence[TextPicture], recogniser: Recogniser, progress: ProgressCallback | None
+    pictures: Sequence[TextPicture],
+    recogniser: Recogniser,
+    progress: ProgressCallback | None,
+    language: str | None = None,
 ) -> tuple[list[Cue], list[str]]:
     """Read the lines of pictures into cues; notes tell what could not be read."""
     height = line_height(picture.ink for picture in pictures)
@@ -131,7 +134,7 @@ def recognise(
     report = progress or ignore_progress
     for picture, readings in track_progress(chunks, _STAGE, report, total=len(pictures)):
         confidence = min((reading.confidence for reading in readings), default=0.0)
-        text = mend("\n".join(reading.text for reading in readings))
+        text = mend("\n".join(reading.text for reading in readings), language)
         if text.strip() and confidence >= _LEAST_CONFIDENCE:
             cues.append(Cue(start_s=picture.start_s, end_s=picture.end_s, text=text))
         else:
@@ -169,18 +172,30 @@ def _rows(readings: Sequence[Reading]) -> list[tuple[str, float]]:
     return [(reading.text, round(reading.confidence, 4)) for reading in readings]
 
 
-# A capital I and a small l look alike in most fonts of subtitles. Only what no word can be is
-# changed: an I after a small letter (but McIntyre), `you'II`, and an l among capitals.
-_I_AFTER_SMALL = re.compile(r"(?<=[a-zß-öø-ÿ])(?<!\bMc)(?<!\bMac)I+(?=[a-zß-öø-ÿ]|\b)")
+# A capital I and a small l look alike in most fonts of subtitles. What is hardly a word is changed:
+# an I after a small letter (but McIntyre, `HenryII`, and German LehrerInnen), `you'II` in English,
+# and an l among capitals. Words in -ll have a vowel before it, and kings mostly have none.
+_I_AFTER_SMALL = re.compile(
+    r"(?<=[a-zß-öø-ÿ])(?<!\bMc)(?<!\bMac)(?!(?<![aeiou])II\b|I{3,}\b)I+(?=[a-zß-öø-ÿ]|\b)"
+)
+_GERMAN_WOMEN = re.compile(r"I(?:n|nnen)\b")
 _SHORT_WILL = re.compile(r"(?<=\w['’])[Il]I\b|(?<=\w['’])Il\b")
 _CAPITALS = re.compile(r"\b(?=\w*l)(?=(?:l*[A-Z]){2})[A-Zl]+\b")
 _DOTS = re.compile(r"[.…]{2,}|…")
 _EMPTY_TAG = re.compile(r"</?>")  # markup that was drawn by mistake: a thin `i` is easily lost
 
 
-def mend(text: str) -> str:
-    """Repair what recognisers are known to get wrong, by rules that hold in every language."""
-    text = _I_AFTER_SMALL.sub(lambda match: "l" * len(match.group()), text)
-    text = _SHORT_WILL.sub("ll", text)
+def mend(text: str, language: str | None = None) -> str:
+    """Repair what recognisers are known to get wrong, in a language that may be unknown."""
+
+    def small(match: re.Match[str]) -> str:
+        may_be_german = language in (None, "de")
+        if may_be_german and _GERMAN_WOMEN.match(text, match.start()):
+            return match.group()
+        return "l" * len(match.group())
+
+    text = _I_AFTER_SMALL.sub(small, text)
+    if language in (None, "en"):
+        text = _SHORT_WILL.sub("ll", text)
     text = _CAPITALS.sub(lambda match: match.group().replace("l", "I"), text)
     return _EMPTY_TAG.sub("", _DOTS.sub("...", text))

@@ -72,7 +72,7 @@ def choose_recogniser(language: str | None) -> Recogniser:
     """
     in_rapidocr = language is None or language in _RAPIDOCR_LANGUAGES
     if in_rapidocr and has_rapidocr():
-        return _load_network()
+        return load_network()
     code = three_letter_code(language or "en")
     code = {"zho": "chi_sim", "nob": "nor", "nno": "nor"}.get(code, code)
     if code in _tesseract_languages():
@@ -95,7 +95,8 @@ def has_rapidocr() -> bool:
 
 
 @cache
-def _load_network() -> RapidRecogniser:
+def load_network() -> RapidRecogniser:
+    """The network, loaded once."""
     return RapidRecogniser()
 
 

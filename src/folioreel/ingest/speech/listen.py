@@ -1,6 +1,6 @@
 """Listening to a film: sound → words with their times, resumable and cached by content.
 
-    sound → blocks of a minute      audio.py
+    sound → blocks of a minute      video/audio.py
     blocks → pieces of speech       the voice detector of the recogniser
     pieces → windows                this module: full windows, as the recogniser hears 30 s at once
     windows → words                 whisper.py
@@ -21,11 +21,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from folioreel.cache import find_json, store_json
-from folioreel.ingest.speech.audio import BLOCK_S, RATE, Samples, read_blocks
+from folioreel.ingest.video.audio import BLOCK_S, Samples, read_blocks
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.times import check_spans
 
+RATE = 16_000  # samples per second: what Whisper and its voice detector were trained on
 WINDOW_S = 30.0  # what Whisper hears at once; a shorter window takes as long
 _WINDOWS_AT_ONCE = 2
 _STAGE = "listening"
@@ -91,7 +92,7 @@ def listen(
     heard = _recall(key)
     if heard.finished:
         return heard
-    blocks = read_blocks(video, stream, heard.until_s)
+    blocks = read_blocks(video, stream, RATE, heard.until_s)
     blocks = _reported(blocks, heard.until_s, video.file_length_s, progress)
     pieces = find_pieces(blocks, heard.until_s, recogniser)
     for windows, until_s in pack_windows(pieces):

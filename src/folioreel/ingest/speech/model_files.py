@@ -6,14 +6,17 @@ that is not on this machine: without a name, `base` or `tiny.en` is used if a pa
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from folioreel.cache import cache_folder
-from folioreel.errors import ConfigError, ModelFolderError
+from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import file_sha256, make_folder, replacing, write_whole
 from folioreel.packages import check_package_file, locate_in_package
 
@@ -82,7 +85,7 @@ def find_model(name: str | None = None) -> tuple[str, Path]:
     """
     if not is_installed():
         raise ConfigError(f"listening to a film needs faster-whisper; run: {INSTALL}")
-    if name is not None and (os.sep in name or Path(name).is_dir()):
+    if name is not None and _is_folder(name):
         return _named_folder(Path(name))
     for local in ("base", "tiny.en") if name is None else (name,):
         if (folder := _find_local(local)) is not None:
@@ -93,6 +96,11 @@ def find_model(name: str | None = None) -> tuple[str, Path]:
             "downloaded, as in --speech-model small"
         )
     return name, _download(name)
+
+
+def _is_folder(name: str) -> bool:
+    """Whether a folder is meant; any folder may happen to be called like a model (`base`)."""
+    return os.sep in name or (Path(name).is_dir() and name not in _known_names())
 
 
 def _named_folder(folder: Path) -> tuple[str, Path]:
@@ -135,12 +143,18 @@ def _download(name: str) -> Path:
 
 
 def _fetch(name: str, *, local_files_only: bool) -> str:
-    from faster_whisper.utils import available_models, download_model
+    from faster_whisper.utils import download_model
 
-    if name not in available_models():
-        known = ", ".join(available_models())
+    if name not in _known_names():
+        known = ", ".join(_known_names())
         raise ConfigError(f"there is no speech model {name!r}; give a folder, or one of: {known}")
     return str(download_model(name, local_files_only=local_files_only))
+
+
+def _known_names() -> list[str]:
+    from faster_whisper.utils import available_models
+
+    return list(available_models())
 
 
 def _locate(package: _Package) -> Path:
@@ -156,9 +170,20 @@ def _open_tiny_en() -> Path:
 
 
 def _join_base() -> Path:
-    """The multilingual `base`, joined in the cache out of the two packages that carry it."""
+    """The multilingual `base`, joined in the cache out of the two packages that carry it.
+
+    Where the cache cannot be written, it is joined in a temporary folder, once for a process.
+    """
     parts = [(_locate(package), package) for package in _BASE]
-    joined = cache_folder() / f"whisper-base-{_BASE_SHA256[:16]}"
+    name = f"whisper-base-{_BASE_SHA256[:16]}"
+    try:
+        return _join_parts(parts, cache_folder() / name)
+    except InputError:
+        return _join_parts(parts, _temporary_folder() / name)
+
+
+def _join_parts(parts: Sequence[tuple[Path, _Package]], joined: Path) -> Path:
+    """Join the parts of `base` in a folder, unless they already are."""
     files = {name: sha for _, package in parts for name, sha in package.files.items()}
     small = {name: sha for name, sha in files.items() if ".part" not in name}
     expected = small | {_WEIGHTS: _BASE_SHA256}
@@ -176,6 +201,14 @@ def _join_base() -> Path:
                 else:
                     write_whole(joined / name, (folder / name).read_bytes())
     return joined
+
+
+@cache
+def _temporary_folder() -> Path:
+    """A folder that is removed when the program ends."""
+    folder = TemporaryDirectory(prefix="folioreel-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def _has(path: Path, sha256: str) -> bool:

@@ -48,8 +48,9 @@ class SpokenSentence:
         """The sentence in parts that fit a screen."""
         part: list[Word] = []
         for word in self.words:
-            is_long = part and word.end_s - part[0].start_s > _CUE_S
-            if is_long or len(_join([*part, word])) > _CUE_CHARACTERS:
+            if part and (
+                word.end_s - part[0].start_s > _CUE_S or len(_join([*part, word])) > _CUE_CHARACTERS
+            ):
                 yield SpokenSentence(tuple(part))
                 part = []
             part.append(word)

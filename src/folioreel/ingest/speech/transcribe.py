@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from folioreel.config import SpeechConfig
 from folioreel.errors import ConfigError, InputError
 from folioreel.ingest.speech import model_files, whisper
-from folioreel.ingest.speech.audio import choose_audio
 from folioreel.ingest.speech.listen import listen
 from folioreel.ingest.speech.sentences import SpokenSentence, split_words
+from folioreel.ingest.video.audio import choose_audio
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.language import language_code, language_name
 from folioreel.progress import ProgressCallback
@@ -47,10 +47,13 @@ def transcribe(
             "has no sound to listen to; give its subtitles with --subtitles", video.path
         )
     recogniser = whisper.load_whisper(name, folder)
+    if language == "nb":
+        language = "no"  # Whisper's code for Bokmål; Nynorsk has its own
     if language is not None and language not in recogniser.languages:
+        several = "choose a model for several languages, as in --speech-model base"
+        advice = several if len(recogniser.languages) == 1 else "give subtitles with --subtitles"
         raise ConfigError(
-            f"{recogniser.name} does not understand {language_name(language)}; choose another "
-            "model, as in --speech-model base"
+            f"{recogniser.name} does not understand {language_name(language)}; {advice}"
         )
     heard = listen(video, stream.index, recogniser, language, progress)
     return Transcript(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -11,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from folioreel.engines.batch import count_cores
 from folioreel.errors import ModelFolderError
 from folioreel.files import file_sha256
-from folioreel.ingest.speech.audio import RATE, Samples
-from folioreel.ingest.speech.listen import WINDOW_S, Word
+from folioreel.ingest.speech.listen import RATE, WINDOW_S, Word
 from folioreel.ingest.speech.model_files import NEEDED
+from folioreel.ingest.video.audio import Samples
 
 # Whisper's own rules (Radford et al. 2022, section 4.5): text that compresses better repeats
 # itself, and an improbable window is silence if the model thinks so, or else misheard. What still
@@ -51,7 +51,7 @@ class Whisper:
                 str(self._folder),
                 device="cpu",
                 compute_type="int8",
-                cpu_threads=_count_cores(),
+                cpu_threads=count_cores(),
                 local_files_only=True,
             )
         except Exception as error:  # of CTranslate2, of the tokenizer, or of reading JSON
@@ -138,10 +138,3 @@ def _words(segment: Any, begin_s: float) -> list[Word]:
         Word(float(word.start) - begin_s, float(word.end) - begin_s, word.word)
         for word in segment.words or ()
     ]
-
-
-def _count_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

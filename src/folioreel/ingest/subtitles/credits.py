@@ -34,6 +34,8 @@ _HEADING = re.compile(
 _PARTICLES = frozenset(ENGLISH["name_particles"].split()) | {"as", "for", "by", "&"}
 _NEVER_NAMES = frozenset(ENGLISH["function_words"].split()) - _PARTICLES
 _LEADERS = re.compile(r"(?<=\w)\s*(?:\.(?:\s?\.){2,}|…+)\s*(?=\w)")
+_ROLE = re.compile(rf"{_LEADERS.pattern}|\s+as\s+")  # between somebody and whom they play
+_TITLES = frozenset(ENGLISH["titles"].split())
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+|(?:jr|sr|dr|mrs?|ms|st|ltd|inc|co)\.", re.IGNORECASE)
 
 
@@ -65,15 +67,33 @@ def drop_credits(cues: Sequence[Cue], style: FileStyle) -> list[Cue]:
 
 
 def _begins_credits(cues: Sequence[Cue], style: FileStyle) -> bool:
-    """Whether the first of some cues opens a list: a heading, or rows that nobody would say."""
+    """Whether the first of some cues opens a list: a heading, or rows that nobody would say.
+
+    A heading may be said (`The end`, `Camera…`), and so may the name that somebody calls next.
+    """
     listed = takewhile(lambda cue: _is_listed(cue, style), cues)
     rows = [line for cue in listed for line in cue.text.split("\n")]
+    if not rows:
+        return False
     lines = cues[0].text.split("\n")
-    if not rows or _is_heading(" ".join(lines)) or _is_heading(lines[0]):
-        return len(rows) > 1
+    if _is_heading(" ".join(lines)) or _is_heading(lines[0]):
+        names = [name for row in rows for name in _names(row)]
+        return len(names) >= 2 and any(map(_is_full, names))
     leaders = sum(_LEADERS.search(row) is not None for row in rows)
-    full_names = sum(len(row.split()) > 1 for row in rows)
-    return leaders >= 2 or len(lines) >= 3 or (len(rows) >= _FEWEST_ROWS and full_names >= 3)
+    full_names = sum(map(_is_full, rows))
+    return leaders >= 2 or (len(rows) >= _FEWEST_ROWS and full_names >= 3)
+
+
+def _names(row: str) -> list[str]:
+    """The names in a row of a list: what is left without the heading, apart from the role."""
+    found = _HEADING.match(row)
+    rest = row[found.end() :] if found else row
+    return [name for part in _ROLE.split(rest) if (name := part.strip(" :.…"))]
+
+
+def _is_full(name: str) -> bool:
+    """Whether a name has a first and a last name, not merely a title."""
+    return sum(word.strip(".").casefold() not in _TITLES for word in name.split()) > 1
 
 
 def _is_listed(cue: Cue, style: FileStyle) -> bool:

@@ -69,6 +69,7 @@ class Dialogue:
     first_cue_s: float = 0.0  # when the first cue begins and the last one ends, spoken or not
     last_cue_s: float = 0.0
     source: str = ""  # as in `Film`
+    from_file: bool = False  # of text or pictures, so that it may have another release's times
     notes: tuple[str, ...] = ()  # what was repaired or left out, in words for the user
 
 
@@ -82,7 +83,7 @@ def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogu
     parsed = read_cues(Path(path), frame_rate)
     if not any(cue.text.strip() for cue in parsed.cues):
         raise InputError("has no cues; was the file cut short?", path)
-    return replace(build_dialogue(parsed), source="file")
+    return replace(build_dialogue(parsed), source="file", from_file=True)
 
 
 def build_dialogue(parsed: ParsedCues) -> Dialogue:

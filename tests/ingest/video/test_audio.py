@@ -1,5 +1,6 @@
 """The sound of a film: on its own clock, in blocks, and which of several tracks."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,10 @@ from av.stream import Disposition
 from drawn_films import draw_film, shots_of
 from made_sound import add_sound, code_words
 
-from folioreel.ingest.speech.audio import BLOCK_S, RATE, choose_audio, read_blocks
+from folioreel.ingest.speech.listen import RATE
+from folioreel.ingest.video.audio import BLOCK_S, choose_audio, read_blocks
 from folioreel.ingest.video.container import OpenVideo
+from folioreel.ingest.video.voice import FRAMES_PER_S, find_voice
 
 
 @pytest.fixture
@@ -19,7 +22,7 @@ def film(tmp_path: Path) -> Path:
 
 def blocks_of(path: Path, start_s: float = 0.0) -> list[np.ndarray]:
     with OpenVideo(path) as video:
-        return list(read_blocks(video, choose_audio(video).index, start_s))
+        return list(read_blocks(video, choose_audio(video).index, RATE, start_s))
 
 
 def loud_s(sound: np.ndarray) -> list[float]:
@@ -52,6 +55,20 @@ def test_late_sound_and_gaps_keep_the_film_time(film):
     word = code_words({500: 0.0}, 1.0)
     path = add_sound(film, [(word, 2.0), (word, 130.0)])
     assert loud_s(np.concatenate(blocks_of(path))) == [2.0, 130.0]
+
+
+def test_a_jump_of_the_clock_takes_no_memory(film):
+    word = code_words({500: 0.0}, 1.0)
+    path = add_sound(film, [(word, 0.0), (word, 3600.0)])
+    seen = []
+    with OpenVideo(path) as video:
+        tracemalloc.start()
+        voice = find_voice(video, path.name, seen.append)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert len(voice) == pytest.approx(3601 * FRAMES_PER_S, abs=FRAMES_PER_S)
+    assert peak < 20e6  # the silence alone would take 58 MB
+    assert len(seen) == 61
 
 
 TRACKS = (

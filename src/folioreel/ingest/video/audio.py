@@ -1,7 +1,7 @@
-"""The sound of a film as 16 kHz mono, a minute at a time, on the film's own clock.
+"""The sound of a film in mono, a minute at a time, on the film's own clock.
 
 Only one block is held in memory. Where the file has no sound, or its timestamps jump, the gap is
-filled with silence: sample `k` is always heard `k / RATE` seconds into the film.
+filled with silence: sample `k` is always heard `k / rate` seconds into the film.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from folioreel.language import language_code
 
 Samples = NDArray[np.float32]
 
-RATE = 16_000  # samples per second: what Whisper and the voice detector were trained on
 BLOCK_S = 60.0
 # Timestamps are rounded to the time base of the file; only longer gaps are real.
-_TOLERANCE = round(0.1 * RATE)
+_TOLERANCE_S = 0.1
 _NOT_THE_FILM = Disposition.comment | Disposition.visual_impaired | Disposition.descriptions
 _NOT_THE_FILM_TITLE = re.compile(
     r"\b(?:commentary|comments?|descripti(?:ve|on)|isolated|score)\b", re.I
@@ -53,15 +52,18 @@ def _rank(stream: Any, wanted: str | None) -> tuple[bool, bool, bool, bool, int]
     )
 
 
-def read_blocks(video: OpenVideo, stream: int, start_s: float = 0.0) -> Iterator[Samples]:
+def read_blocks(
+    video: OpenVideo, stream: int, rate: int, start_s: float = 0.0
+) -> Iterator[Samples]:
     """The sound from a time on, in blocks of `BLOCK_S`; the last one may be shorter.
 
+    The rate is in samples per second.
     What comes before is decoded as well, which takes seconds: seeking is exact in few formats.
     """
-    size, skip = round(BLOCK_S * RATE), round(start_s * RATE)
+    size, skip = round(BLOCK_S * rate), round(start_s * rate)
     parts: list[Samples] = []
     held = 0
-    for samples in _on_film_clock(video, stream):
+    for samples in _on_film_clock(video, stream, rate):
         dropped = min(skip, len(samples))
         skip -= dropped
         parts.append(samples[dropped:])
@@ -75,34 +77,33 @@ def read_blocks(video: OpenVideo, stream: int, start_s: float = 0.0) -> Iterator
         yield np.concatenate(parts)
 
 
-def _on_film_clock(video: OpenVideo, index: int) -> Iterator[Samples]:
+def _on_film_clock(video: OpenVideo, index: int, rate: int) -> Iterator[Samples]:
     """All samples, with silence where there are gaps."""
-    position = 0
-    for time_s, samples in _resampled(video, index):
+    position, tolerance, size = 0, round(_TOLERANCE_S * rate), round(BLOCK_S * rate)
+    for time_s, samples in _resampled(video, index, rate):
         if time_s is not None:
-            ahead = round(time_s * RATE) - position
-            if ahead > _TOLERANCE:
+            ahead = round(time_s * rate) - position
+            if ahead > tolerance:
                 # A block at a time: a wrong timestamp may be hours ahead.
-                for begin in range(0, ahead, round(BLOCK_S * RATE)):
-                    silence = min(round(BLOCK_S * RATE), ahead - begin)
-                    yield np.zeros(silence, np.float32)
+                for begin in range(0, ahead, size):
+                    yield np.zeros(min(size, ahead - begin), np.float32)
                 position += ahead
-            elif ahead < -_TOLERANCE:
+            elif ahead < -tolerance:
                 samples = samples[-ahead:]  # before the film begins, or heard already
         position += len(samples)
         yield samples
 
 
-def _resampled(video: OpenVideo, index: int) -> Iterator[tuple[float | None, Samples]]:
+def _resampled(video: OpenVideo, index: int, rate: int) -> Iterator[tuple[float | None, Samples]]:
     """When each decoded frame is heard, and its samples."""
-    resampler = _make_resampler()
+    resampler = _make_resampler(rate)
     for frame in _decode(video, index):
         time_s = None if frame.time is None else min(frame.time - video.origin_s, video.limit_s)
         frame.pts = None  # the clock is ours
         try:
             resampled = resampler.resample(frame)
         except ValueError:  # the layout changes within the film, as in recordings of broadcasts
-            resampler = _make_resampler()
+            resampler = _make_resampler(rate)
             resampled = resampler.resample(frame)
         for part in resampled:
             yield time_s, _values(part)
@@ -111,8 +112,8 @@ def _resampled(video: OpenVideo, index: int) -> Iterator[tuple[float | None, Sam
         yield None, _values(part)
 
 
-def _make_resampler() -> Any:
-    return AudioResampler(format="flt", layout="mono", rate=RATE)
+def _make_resampler(rate: int) -> Any:
+    return AudioResampler(format="flt", layout="mono", rate=rate)
 
 
 def _values(frame: Any) -> Samples:
