@@ -37,6 +37,10 @@ class _Main(options.CommandGroup):
             raise click.UsageError(message, ctx=error.ctx) from None
         except FolioReelError as error:
             output.show_error(str(error))
+        except MemoryError:
+            output.show_error(
+                "there is not enough memory; close other programs, or use smaller files"
+            )
         except BrokenPipeError:
             sys.stderr.close()  # nobody reads our output any more, as in `folioreel … | head`
         except OSError as error:
