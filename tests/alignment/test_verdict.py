@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from command_line import run
 from drawn_films import DrawnTrack, draw_film, shots_of
+from drawn_subtitles import add_bitmaps
 
+from folioreel.alignment import verdict
 from folioreel.alignment.aligner import align
 from folioreel.alignment.verdict import check_languages
 from folioreel.apps.demo import demo_folder
@@ -82,6 +84,31 @@ def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
     )
     french = load_film(film.video, subtitles="fr")
     assert check_languages(french, load_book(book)) is None
+
+
+def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
+    book = tmp_path / "roman.txt"
+    book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
+    roman = load_book(book)
+    english = DrawnTrack(cues=[(500, 3000, ENGLISH)], language="eng")
+    cues = [(500, 3000, FRENCH)]
+    comments = DrawnTrack(cues=cues, language="fre", title="Commentary")
+    plain = draw_film(tmp_path / "plain.mkv", shots_of([50]), tracks=[english, comments])
+    assert "give French subtitles" in check_languages(load_film(plain, shots=False), roman)
+
+    pictures = add_bitmaps(tmp_path / "pictures.mkv", plain, cues, language="fre")
+    for readable, words in [(True, "--subtitles 3 for track 3 (French, PGS"), (False, "give Fr")]:
+        monkeypatch.setattr(verdict, "can_read", lambda _, readable=readable: readable)
+        assert words in check_languages(load_film(pictures, shots=False), roman)
+
+    text = DrawnTrack(cues=cues, language="fre")
+    parts = [
+        draw_film(tmp_path / f"Part {k}.mkv", shots_of([100]), tracks=[english, text])
+        for k in (1, 2)
+    ]
+    assert check_languages(load_film(parts), roman).endswith("French ones: use --subtitles fr")
+    mixed = load_film([parts[0], plain], shots=False)
+    assert "give French subtitles (--subtitles FILE)" in check_languages(mixed, roman)
 
 
 def test_another_language_without_such_a_track(tmp_path):

@@ -8,9 +8,10 @@ times the similarity of words and names. The thresholds are from right and wrong
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 
 from folioreel.errors import FolioReelError
+from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, list_tracks
 from folioreel.language import Language, detect_language, language_name
@@ -78,12 +79,14 @@ def check_languages(film: Film, book: Book) -> str | None:
     if spoken is None or written is None or _may_be_same(spoken, written):
         return None
     said, wanted = language_name(spoken.code), language_name(written.code)
-    tracks = [track for track in _text_tracks(film) if track.language == written.code]
-    if tracks:
-        listed = " or ".join(f"--subtitles {track.index} for {track}" for track in tracks)
-        advice = f"the film has {wanted} ones: use {listed}"
+    # Of each video, as a film may have several parts.
+    found = [_tracks_in(video, written.code) for video in _videos(film)]
+    if found and all(found):
+        listed = " or ".join(f"--subtitles {track.index} for {track}" for track in found[0])
+        how = listed if len(found) == 1 else f"--subtitles {written.code}"
+        advice = f"the film has {wanted} ones: use {how}"
     else:
-        how = " (--subtitles FILE)" if film.video is not None else ""
+        how = " (--subtitles FILE)" if found else ""
         advice = f"give {wanted} subtitles{how}, or the book in {said}"
     return f"the subtitles are in {said} and the book is in {wanted}; {advice}"
 
@@ -94,13 +97,19 @@ def _may_be_same(one: Language, other: Language) -> bool:
     return any({one.code, other.code} <= kin for kin in _KIN)
 
 
-def _text_tracks(film: Film) -> Iterator[Track]:
-    """The tracks of the film's video that have the whole dialogue as text."""
-    if film.video is None:
-        return
+def _videos(film: Film) -> list[Path]:
+    files = [part.video for part in film.parts] or [film.video]
+    return [video for video in files if video is not None]
+
+
+def _tracks_in(path: Path, language: str) -> list[Track]:
+    """The tracks of a video that have the whole dialogue in a language and can be read."""
     try:
-        with OpenVideo(film.video) as video:
+        with OpenVideo(path) as video:
             tracks = list_tracks(video)
     except FolioReelError:
-        return  # moved since it was read: the warning is as good without
-    yield from (track for track in tracks if track.is_text and not track.forced)
+        return []  # moved since it was read: the warning is as good without
+    full = [track for track in tracks if not track.forced and not track.commentary]
+    fitting = [track for track in full if track.language == language]
+    text = [track for track in fitting if track.is_text]
+    return text or [track for track in fitting if can_read(track.language)]

@@ -70,19 +70,33 @@ def choose_recogniser(language: str | None) -> Recogniser:
     Raises:
         UnreadableWordsError: What the language needs is not installed.
     """
-    in_rapidocr = language is None or language in _RAPIDOCR_LANGUAGES
-    if in_rapidocr and has_rapidocr():
+    code = _tesseract_code(language)
+    if _is_in_rapidocr(language) and has_rapidocr():
         return load_network()
-    code = three_letter_code(language or "en")
-    code = {"zho": "chi_sim", "nob": "nor", "nno": "nor"}.get(code, code)
     if code in _tesseract_languages():
         return Tesseract(code)
-    if in_rapidocr:
+    if _is_in_rapidocr(language):
         raise UnreadableWordsError(f"to read them: {INSTALL}")
     raise UnreadableWordsError(
         f"reading {language_name(language)} needs Tesseract: install the system's packages "
         f"tesseract-ocr and tesseract-ocr-{code.replace('_', '-')}"
     )
+
+
+def can_read(language: str | None) -> bool:
+    """Whether what a language needs is installed; nothing is loaded."""
+    if _is_in_rapidocr(language) and has_rapidocr():
+        return True
+    return _tesseract_code(language) in _tesseract_languages()
+
+
+def _is_in_rapidocr(language: str | None) -> bool:
+    return language is None or language in _RAPIDOCR_LANGUAGES
+
+
+def _tesseract_code(language: str | None) -> str:
+    code = three_letter_code(language or "en")
+    return {"zho": "chi_sim", "nob": "nor", "nno": "nor"}.get(code, code)
 
 
 def has_rapidocr() -> bool:
