@@ -64,11 +64,15 @@ def test_a_wrong_book_is_told_everywhere(other_book, tmp_path):
     assert Alignment.load(tmp_path / "out").warnings == tuple(document["warnings"])
 
 
-def test_a_few_lines_tell_nothing(other_book, tmp_path):
+def test_a_few_lines_are_no_proof(other_book, tmp_path):
     clip = tmp_path / "clip.srt"
     text = (demo_folder() / "film.srt").read_text("utf-8")
     clip.write_text("\n\n".join(text.split("\n\n")[:40]), encoding="utf-8")
-    assert align(other_book, clip, preset="fast").warnings == ()
+    (doubt,) = align(other_book, clip, preset="fast").warnings
+    assert "too little is said to tell" in doubt
+    assert NOT_THE_FILM not in doubt
+    assert align(demo_folder() / "book.txt", clip, preset="fast").warnings == ()
+    assert align(other_book, clip, preset="paper").warnings == ()
 
 
 def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):

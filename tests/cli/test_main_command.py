@@ -68,7 +68,7 @@ def test_the_help_explains_every_option_and_has_two_examples(words):
     "name",
     [
         *("--json", "--force", "--preset", "--subtitles", "--shortlist", "--engine", "--workers"),
-        *("--no-shots", "--book", "--film", "--minutes", "--device"),
+        *("--no-shots", "--film", "--minutes", "--device", "--speech-model", "--no-sync"),
     ],
 )
 def test_a_shared_option_is_the_same_everywhere(name):

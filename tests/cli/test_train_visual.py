@@ -125,7 +125,7 @@ def test_what_cannot_be_trained_is_one_line(flickr8k, tmp_path):
     few.write_text("a\tA dog.\n", encoding="utf-8")
     assert_one_line(train("visual", few, tmp_path / "a"), "names 1 clips; at least 10 are needed")
     assert_one_line(train("visual", tmp_path, tmp_path / "b"), "has no captions.tsv")
-    assert_one_line(train("caption", tmp_path / "none", tmp_path / "c"), "none: is missing")
+    assert_one_line(train("caption", tmp_path / "none", tmp_path / "c"), "none: no such file")
     assert_one_line(
         train("visual", flickr8k, tmp_path / "d", "--minutes", 0), "minutes must be above 0"
     )

@@ -21,7 +21,7 @@ FRAMES_PER_S = 50
 _VERSION = 2  # of what is computed below, for the cache
 # Telephone quality: the detector knows no higher frequencies than this rate has.
 _SAMPLE_RATE = 8000
-_FRAME = _SAMPLE_RATE // FRAMES_PER_S
+_FRAME_BYTES = 2 * _SAMPLE_RATE // FRAMES_PER_S
 # How strict the detector is, from 0 to 3. Over quiet music the right shift of the subtitles stands
 # out by 16 standard deviations with 3, and by 9 with less; without music all are alike.
 _STRICTNESS = 3
@@ -54,8 +54,8 @@ def _detect(video: OpenVideo, index: int, progress: ProgressCallback) -> Iterato
     detector = webrtcvad.Vad(_STRICTNESS)
     done_s, total_s = 0.0, video.file_length_s
     for block in read_blocks(video, index, _SAMPLE_RATE):  # blocks have a whole number of frames
-        data = (block.clip(-1, 1) * 32767).astype(np.int16)
-        for first in range(0, len(data) - _FRAME + 1, _FRAME):
-            yield detector.is_speech(data[first : first + _FRAME].tobytes(), _SAMPLE_RATE)
+        data = (block.clip(-1, 1) * 32767).astype(np.int16).tobytes()
+        for first in range(0, len(data) - _FRAME_BYTES + 1, _FRAME_BYTES):
+            yield detector.is_speech(data[first : first + _FRAME_BYTES], _SAMPLE_RATE)
         done_s += len(block) / _SAMPLE_RATE
         progress(Progress(stage=_STAGE, done=min(done_s, total_s), total=total_s))
