@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format docs bench clean
+.PHONY: demo test check fuzz format docs bench clean
 
 demo: $(VENV)/user
 	$(BIN)/folioreel demo --out folioreel-demo --force
@@ -16,6 +16,11 @@ check: $(VENV)/developer
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# make fuzz SECONDS=600: bad files for every reader; what fails is kept in fuzz-failures/.
+SECONDS ?= 60
+fuzz: $(VENV)/developer
+	PYTHONPATH=tests:tests/robustness $(BIN)/python tests/robustness/fuzz.py --seconds $(SECONDS) --keep fuzz-failures
 
 format: $(VENV)/developer
 	$(BIN)/ruff format .

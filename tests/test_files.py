@@ -19,7 +19,7 @@ from folioreel.files import (
 def test_the_hash_is_of_the_content(tmp_path):
     (tmp_path / "a").write_bytes(b"content")
     assert file_sha256(tmp_path / "a") == hashlib.sha256(b"content").hexdigest()
-    with pytest.raises(InputError, match="gone: cannot be read"):
+    with pytest.raises(InputError, match="gone: no such file"):
         file_sha256(tmp_path / "gone")
 
 

@@ -1,4 +1,4 @@
-"""A disk cache of arrays that are slow to compute, keyed by a hash of their inputs.
+"""A disk cache of what is slow to compute, arrays and JSON, keyed by a hash of the inputs.
 
 It is in $FOLIOREEL_CACHE, or in the user's cache folder. It can be deleted at any time, and if it
 is not writable everything works without it.
@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import InputError
 from folioreel.files import make_folder, write_whole
+from folioreel.json_input import parse_json
+from folioreel.reading import read_whole
+
+Shape = TypeVar("Shape")
 
 # Above this, the least recently used arrays are deleted. The sentence vectors of a novel and the
 # frame features of a film take megabytes each, so that hundreds of pairs fit.
@@ -71,6 +76,29 @@ def store_array(key: str, array: NDArray[Any], *, limit_bytes: int = LIMIT_BYTES
         _evict(path.parent, limit_bytes)
 
 
+def cached_json(key: str, shape: type[Shape], make: Callable[[], Shape]) -> Shape:
+    """As `cached_array`, for plain values in a shape that `json_input` knows."""
+    found = find_json(key, shape)
+    if found is None:
+        found = make()
+        store_json(key, found)
+    return found
+
+
+def find_json(key: str, shape: type[Shape]) -> Shape | None:
+    """The value of a key; None if the cache does not have it, or another shape of it."""
+    found = find_array(key)
+    try:
+        return None if found is None else parse_json(found.tobytes(), shape)
+    except ValueError:
+        return None
+
+
+def store_json(key: str, value: Any) -> None:
+    """Store a value of plain types."""
+    store_array(key, np.frombuffer(json.dumps(value).encode(), np.uint8))
+
+
 def _path(key: str) -> Path:
     if not _KEY.fullmatch(key):
         raise ValueError(f"{key!r} is not a hash in hexadecimal digits")
@@ -88,8 +116,8 @@ def _pack(array: NDArray[Any]) -> bytes:
 def _read(path: Path) -> NDArray[Any] | None:
     """The array in a file, or None if it is missing or damaged."""
     try:
-        data = path.read_bytes()
-    except OSError:
+        data = read_whole(path, limit=LIMIT_BYTES)
+    except InputError:
         return None
     body = memoryview(data)[:-_HASH_BYTES]
     if hashlib.sha256(body).digest() != data[-_HASH_BYTES:]:
@@ -98,7 +126,7 @@ def _read(path: Path) -> NDArray[Any] | None:
         os.utime(path)  # the order of eviction is by last use
     try:
         array: NDArray[Any] = np.load(io.BytesIO(body), allow_pickle=False)
-    except ValueError:
+    except (ValueError, EOFError):
         return None
     return array
 

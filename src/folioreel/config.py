@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, fields, replace
 
 from folioreel.errors import ConfigError
@@ -25,6 +24,14 @@ windows of this size (train/paraphrase.py), and `window` compares them."""
 STEPS = ("stay", "next", "near", "far", "farther", "back", "far_back", "anywhere")
 """The kinds of steps through the book from one moment of the film to the next."""
 
+_LARGEST = 1e6
+"""No weight that makes sense is near this, and sums of such do not overflow."""
+
+
+def _check_numbers(what: str, *values: float) -> None:
+    if not all(abs(value) <= _LARGEST for value in values):  # not so of NaN
+        raise ConfigError(f"{what} must be finite numbers, at most {_LARGEST:,.0f}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ChainConfig:
@@ -43,8 +50,7 @@ class ChainConfig:
         """Refuse weights that would turn the chain upside down."""
         for name in ("unary", "pace", "stay", "sigma"):
             weight = float(getattr(self, name))  # an int would compile another kernel
-            if not math.isfinite(weight):
-                raise ConfigError(f"chain.{name} must be a finite number, not {weight}")
+            _check_numbers(f"chain.{name}", weight)
             object.__setattr__(self, name, weight)
         if self.sigma <= 0 or self.unary <= 0:
             raise ConfigError("chain.sigma and chain.unary must be above 0")
@@ -88,11 +94,12 @@ class StepsConfig:
     def __post_init__(self) -> None:
         """Check that the shares are valid."""
         shares = [float(getattr(self, name)) for name in (*STEPS, "timeline")]
-        if not all(math.isfinite(share) and share >= 0 for share in shares) or not self.anywhere:
+        _check_numbers("the shares of steps", *shares, self.free)
+        if min(shares) < 0 or not self.anywhere:
             raise ConfigError(
                 "the shares of steps must not be negative, and `anywhere` must be above 0"
             )
-        if not (0 < self.leave < 1 and 0 < self.come_back < 1 and math.isfinite(self.free)):
+        if not (0 < self.leave < 1 and 0 < self.come_back < 1):
             raise ConfigError("steps.leave and steps.come_back must lie between 0 and 1")
         if not 0 <= self.elsewhere < 1:
             raise ConfigError("steps.elsewhere must be at least 0 and below 1")
@@ -111,8 +118,7 @@ class PicturesConfig:
 
     def __post_init__(self) -> None:
         """Check that the weights are finite."""
-        if not all(map(math.isfinite, (self.visual, self.scene, self.bias))):
-            raise ConfigError("the weights of pictures must be finite numbers")
+        _check_numbers("the weights of pictures", self.visual, self.scene, self.bias)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +136,8 @@ class CalibrationConfig:
 
     def __post_init__(self) -> None:
         """Check that the weights are finite."""
-        if not all(math.isfinite(getattr(self, field.name)) for field in fields(self)):
-            raise ConfigError("the weights of the calibration must be finite numbers")
+        weights = [getattr(self, field.name) for field in fields(self)]
+        _check_numbers("the weights of the calibration", *weights)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,8 +185,10 @@ class AlignConfig:
             raise ConfigError(
                 f"unknown measure {', '.join(unknown)}; choose from {', '.join(MEASURES)}"
             )
-        if self.prior_width <= 0 or not all(map(math.isfinite, self.weights.values())):
-            raise ConfigError("prior_width must be above 0, and all weights finite")
+        _check_numbers("all weights", *self.weights.values(), self.bias)
+        _check_numbers("prior_width and in_book_from", self.prior_width, self.in_book_from)
+        if self.prior_width <= 0:
+            raise ConfigError("prior_width must be above 0")
         if not self.weights:
             raise ConfigError("no measure was chosen; choose at least one")
 

@@ -16,9 +16,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+LONGEST = 1000
+"""Characters of a message: a value from a file, or given by mistake, may be endless."""
+
+
+def shorten(line: str) -> str:
+    """A line of bearable length: its beginning names the file, its end says what to do."""
+    half = LONGEST // 2
+    return line if len(line) <= LONGEST else f"{line[:half]} … {line[-half:]}"
+
 
 class FolioReelError(Exception):
     """Base class of all errors that a user can do something about."""
+
+    def __str__(self) -> str:
+        """The message, however long what it tells about is."""
+        return shorten(super().__str__())
 
 
 class InputError(FolioReelError):
@@ -40,7 +53,7 @@ class InputError(FolioReelError):
     def __str__(self) -> str:
         """`path:line: message`."""
         place = ":".join(str(part) for part in (self.path, self.line) if part is not None)
-        return f"{place}: {self.message}" if place else self.message
+        return shorten(f"{place}: {self.message}" if place else self.message)
 
 
 class UnknownFormatError(InputError):

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 from folioreel.errors import InputError
+from folioreel.reading import is_folder, open_file
 
 UNFINISHED = ".part"  # how the name of a file ends while it is being written
+_MARK = f".results{UNFINISHED}"  # in a folder while results are being written into it
+_SCRATCH, _LOCK = "folioreel-scratch-", ".lock"
+# A younger folder may belong to a process that is about to lock it.
+_SWEPT_AFTER_S = 60.0
 
 
 @contextmanager
@@ -38,7 +50,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
-    write_whole(path, text.encode("utf-8"))
+    # The name of a file may hold bytes that are no text; in JSON these are escapes then.
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def make_folder(path: Path) -> None:
@@ -49,13 +62,66 @@ def make_folder(path: Path) -> None:
         raise InputError(f"cannot be created ({error.strerror or error})", path) from error
 
 
+def mark_unfinished(folder: Path) -> None:
+    """Create a folder for results with a mark in it, until `mark_finished` takes it away.
+
+    After a kill or an error the mark stays: what is there is ours, and the next run may replace it.
+    """
+    make_folder(folder)
+    write_whole(folder / _MARK, b"")
+
+
+def mark_finished(folder: Path) -> None:
+    """Take the mark away: all results are there."""
+    with suppress(OSError):
+        (folder / _MARK).unlink(missing_ok=True)
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether writing results into a folder was begun and never finished."""
+    return (folder / _MARK).is_file()
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A temporary folder that is deleted at the end, and after a kill by whoever needs one next."""
+    from filelock import FileLock  # imports asyncio, which most commands can do without
+
+    _sweep_scratch()
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH))
+    except OSError as error:
+        place = tempfile.gettempdir()
+        raise InputError(f"cannot be written ({error.strerror or error})", place) from error
+    try:
+        with FileLock(folder / _LOCK):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0  # as Windows calls the owner of any file
+
+
+@cache
+def _sweep_scratch() -> None:
+    """Delete, once per process, the scratch folders of processes that are gone."""
+    from filelock import FileLock, Timeout
+
+    for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with suppress(OSError, Timeout):
+            status = left.lstat()  # strangers may have put links there
+            is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == _user()
+            if is_ours and time.time() - status.st_mtime > _SWEPT_AFTER_S:
+                with FileLock(left / _LOCK, timeout=0):  # it is free: nobody works there
+                    shutil.rmtree(left)
+
+
 def file_sha256(path: Path) -> str:
     """The SHA-256 hash of a file's content, in hexadecimal digits."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+    with open_file(path) as file:
+        return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
 def check_output_file(path: Path, *, force: bool | None = None) -> None:
@@ -67,6 +133,20 @@ def check_output_file(path: Path, *, force: bool | None = None) -> None:
     if not force and (path.exists() or path.is_symlink()):
         advice = "choose another path" + ("" if force is None else ", or add --force to replace it")
         raise InputError(f"already exists; {advice}", path)
+    check_writable(path.parent)
+
+
+def check_writable(folder: Path) -> None:
+    """Stop before any work is done if nothing can be written into a folder.
+
+    One that does not exist yet is made in the nearest folder above that does.
+    """
+    place = next((place for place in (folder, *folder.parents) if is_folder(place)), Path())
+    try:
+        with tempfile.TemporaryFile(dir=place):  # in most file systems, one without a name
+            pass
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror or error})", place) from error
 
 
 def check_output_folder(
@@ -79,7 +159,8 @@ def check_output_folder(
     """
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; choose a folder", folder)
-    if force or not folder.exists():
+    check_writable(folder)
+    if force or not folder.exists() or is_unfinished(folder):
         return
     there = sorted(path.name for path in folder.iterdir())
     if names is not None:

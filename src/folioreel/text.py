@@ -9,8 +9,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
+from typing import TypeVar
 
 import sentencex
+
+Cell = TypeVar("Cell")
+_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# Characters that sentencex gets at once: it takes quadratic time over what is no prose (`!!!!!!`).
+# Only where a longer paragraph is cut can a sentence be missed.
+_SPLIT_AT_ONCE = 10_000
 
 _SINGLE_QUOTES = "'‘’‚‛`"
 _DOUBLE_QUOTES = '"“”„‟«»‹›'
@@ -85,6 +95,35 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
+def list_some(names: Sequence[str], most: int = 20) -> str:
+    """Names with commas between them; of many, the first ones and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def printable(text: str) -> str:
+    """Text that can be shown and written anywhere: no controls, no halves of characters.
+
+    The names of files may hold bytes that are no text, and books may hold anything.
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def guard_cell(value: Cell) -> Cell | str:
+    """A cell of a CSV table that no spreadsheet takes for a formula; numbers stay as they are.
+
+    An apostrophe before it makes it text. `unguard_cell` takes it away again.
+    """
+    is_formula = isinstance(value, str) and value.lstrip("'").startswith(_FORMULA_MARKS)
+    return f"'{value}" if is_formula else value
+
+
+def unguard_cell(cell: str) -> str:
+    """What `guard_cell` made a cell from."""
+    is_guarded = cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA_MARKS)
+    return cell[1:] if is_guarded else cell
+
+
 def tokenize(text: str) -> list[str]:
     """The words of a text: lower case, accents kept, punctuation left out."""
     return _WORD.findall(_plain(text).lower())
@@ -146,7 +185,10 @@ def _raw_boundaries(text: str, language: str) -> list[int]:
         for k, character in enumerate(text)
     )
     masked = re.sub(r"(?<=\S)(?:—|--)(?=\S)", lambda dash: " " * len(dash.group()), masked)
-    found = {piece["start_index"] for piece in sentencex.get_sentence_boundaries(language, masked)}
+    found = {0}
+    for first in range(0, len(masked), _SPLIT_AT_ONCE):
+        pieces = sentencex.get_sentence_boundaries(language, masked[first : first + _SPLIT_AT_ONCE])
+        found |= {first + piece["start_index"] for piece in pieces if piece["start_index"]}
     found |= {match.end() for match in _NO_ABBREVIATION.finditer(text)}
     # An interrupted speech ends with a dash or dots inside its closing quote.
     interrupted = rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘A-Z])"
@@ -169,7 +211,7 @@ def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
     starts = [0]
     for boundary in boundaries:
         # Walk back to the end of the words before, then over the marks that close them.
-        end = boundary
+        end = max(boundary, starts[-1])
         while end > starts[-1] and (text[end - 1].isspace() or text[end - 1] in _CLOSERS):
             end -= 1
         while end < len(text) and text[end] in _CLOSERS and text[end] not in openers:
@@ -188,24 +230,32 @@ def _join_fragments(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, 
     """Join what sentencex split: a speech and its tag, an outcry and its sentence, bare marks."""
     joined: list[tuple[int, int]] = []
     has_capitals = text != text.lower()
+    # Of the sentence so far: looking at all of it again for each piece would be quadratic.
+    has_words = has_quotes = False
     for start, end in spans:
-        before = text[joined[-1][0] : joined[-1][1]] if joined else ""
-        if joined and _continues(before, text[start:end], has_capitals):
+        piece = text[start:end]
+        words = any(character.isalnum() for character in piece)
+        quotes = any(quote in piece for quote in _QUOTES)
+        if not joined:
+            continues = False
+        elif not has_words or not words:
+            continues = True  # dots, dashes or quotes alone open a sentence, or close one
+        else:
+            speech_closed = has_quotes and text[joined[-1][1] - 1] in _CLOSERS
+            continues = _continues(piece, speech_closed, has_capitals)
+        if continues:
             joined[-1] = (joined[-1][0], end)
+            has_words, has_quotes = has_words or words, has_quotes or quotes
         else:
             joined.append((start, end))
+            has_words, has_quotes = words, quotes
     return joined
 
 
-def _continues(before: str, after: str, has_capitals: bool) -> bool:
-    """Whether `after` belongs to the sentence that `before` began."""
-    if not any(character.isalnum() for character in before):
-        return True  # dots, dashes or quotes alone open the sentence that follows
-    if not any(character.isalnum() for character in after):
-        return True  # and close the one before
+def _continues(after: str, speech_closed: bool, has_capitals: bool) -> bool:
+    """Whether `after` belongs to the sentence before it."""
     if has_capitals and after.lstrip(_QUOTES + "_*([—–- ")[:1].islower():
         return True  # `"Oh!" she cried`, `O Captain! my Captain!`, `vol. ii. of it`
-    speech_closed = before[-1] in _CLOSERS and any(quote in before for quote in _QUOTES)
     return speech_closed and after[0] not in _QUOTES and _is_tag(after)
 
 

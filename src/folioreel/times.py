@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+_LONGEST_FILM_S = 4e6  # 46 days; the longest film lasts 36
+# A time of more is a slip or an attack; milliseconds of thirty years have as many.
+_MOST_DIGITS = 12
 _CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:[.,]\d*)?)")
 
 
@@ -53,4 +57,33 @@ def parse_clock(text: str) -> float:
     if found is None:
         raise ValueError(f"{text!r} is not a time; write 95, 1:35 or 0:01:35")
     hours, minutes, seconds = found.groups(default="0")
-    return 3600 * int(hours) + 60 * int(minutes) + float(seconds.replace(",", "."))
+    whole, _, fraction = seconds.replace(",", ".").partition(".")
+    passed = 3600 * parse_digits(hours) + 60 * parse_digits(minutes) + parse_digits(whole)
+    return passed + float(f"0.{fraction or 0}")
+
+
+def check_spans(spans: Iterable[tuple[float, float]]) -> None:
+    """Raise `ValueError` unless each start and end are times of a film, in order."""
+    for start_s, end_s in spans:
+        if not 0 <= start_s <= end_s <= _LONGEST_FILM_S:  # not so of NaN
+            raise ValueError(f"{start_s:g} s to {end_s:g} s is no time of a film")
+
+
+def check_parts(parts: Iterable[tuple[float, float]]) -> None:
+    """Raise `ValueError` unless these are the start and length of parts, one after the other."""
+    end_s = 0.0
+    for start_s, length_s in parts:
+        check_spans([(end_s, start_s), (start_s, start_s + length_s)])
+        end_s = start_s
+
+
+def parse_digits(digits: str) -> int:
+    """A whole number in digits; one that is far too long for a time becomes a trillion.
+
+    Python refuses to convert more than 4,300 digits, and hundreds of them make an infinite time.
+
+    >>> parse_digits("007"), parse_digits("9" * 5000)
+    (7, 1000000000000)
+    """
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS

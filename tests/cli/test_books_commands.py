@@ -126,7 +126,7 @@ def test_a_caption_alone(folder):
     [
         ([], 2, "give at least one image, or --caption"),
         (["a.jpg", "b.jpg", "--caption", "A dog."], 2, "describes one image"),
-        (["gone.jpg"], 1, "gone.jpg: cannot be read"),
+        (["gone.jpg"], 1, "gone.jpg: no such file; check the path"),
         (["--caption", "A dog.", "--count", "0"], 1, "count must be"),
         (["--caption", "A dog.", "--encoder", "none-such"], 1, "unknown sentence encoder"),
     ],

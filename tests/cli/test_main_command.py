@@ -182,3 +182,10 @@ def test_other_errors_are_bugs_and_keep_their_traceback(monkeypatch):
 
     monkeypatch.setattr("folioreel.evaluate.statistics.inspect_file", fail)
     assert isinstance(run("inspect", "a.txt").exception, ZeroDivisionError)
+
+
+def test_a_wrong_value_is_not_echoed_without_end():
+    result = run("describe", "result", "--at", "\x1b" + "9" * 100_000)
+    assert result.exit_code == 2
+    assert len(result.stderr) < 2000
+    assert "\x1b" not in result.stderr

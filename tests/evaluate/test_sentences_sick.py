@@ -162,7 +162,7 @@ def test_the_files_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("", None, "is empty"),
+        ("", None, "the file is empty"),
         ("\n", 1, "sentence_A"),
         (ROWS, 1, "relatedness_score"),
         (HEADER, None, "no rows"),
@@ -185,8 +185,8 @@ def test_a_file_is_missing_or_no_text(tmp_path):
     with pytest.raises(InputError, match=r"SICK_train.txt: is missing"):
         load_sick(tmp_path)
     folder = write_sick(tmp_path / "sick")
-    (folder / FILES["test"]).write_bytes(bytes(range(256)))
-    with pytest.raises(InputError, match=r"SICK_test_annotated\.txt"):
+    (folder / FILES["test"]).write_bytes(b"\x00\x01\x02\xff\xfe" * 20)
+    with pytest.raises(InputError, match=r"SICK_test_annotated\.txt: is not a text file"):
         load_sick(folder)
 
 

@@ -21,6 +21,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.compiled import njit
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import Chain, Costs, fill_costs
 
@@ -77,7 +78,7 @@ def follow_back(chain: Chain, values: Values, last: int | None = None) -> NDArra
     return path
 
 
-@numba.njit(cache=True, parallel=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(parallel=True, nogil=True, fastmath={"nnan", "nsz"})
 def _forward(
     unary: NDArray[np.float32],
     steps: Values,
@@ -104,7 +105,7 @@ def _forward(
                 values[i, j] = weight * np.float64(unary[i, j]) + best[j - first]
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(nogil=True, fastmath={"nnan", "nsz"})
 def _best_sources(values: Values, costs: Costs, peaks: Values, lows: Values, target: int) -> Values:
     """For each target of one block the best value less cost over all sources."""
     sentences = values.shape[0]
@@ -133,7 +134,7 @@ def _best_sources(values: Values, costs: Costs, peaks: Values, lows: Values, tar
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _block_maxima(values: Values) -> Values:
     """The best value in each block of sources: (blocks,)."""
     blocks = (values.shape[0] + BLOCK - 1) // BLOCK
@@ -143,7 +144,7 @@ def _block_maxima(values: Values) -> Values:
     return peaks
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def block_minima(costs: Costs) -> Values:
     """The least cost of any displacement between blocks T and K, at index T - K + blocks - 1."""
     sentences = (costs.shape[0] + 1) // 2
@@ -157,7 +158,7 @@ def block_minima(costs: Costs) -> Values:
     return lows
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _follow_back(
     steps: Values,
     pace: float,

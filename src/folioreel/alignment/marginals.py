@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numba
 import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
 from folioreel.alignment.decode import BLOCK, block_minima
+from folioreel.compiled import njit
 from folioreel.errors import AlignmentError
 from folioreel.models.chain import Chain
 
@@ -143,7 +143,7 @@ def _convolve(sources: Floats, kernel: Floats, size: int) -> Floats:
     return result
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@njit(nogil=True, fastmath={"nnan", "nsz", "reassoc"})
 def _sum_directly(
     sources: Floats, kernel: Floats, tail: Floats, trusted: float, result: Floats
 ) -> None:

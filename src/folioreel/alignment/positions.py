@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.compiled import njit
 from folioreel.config import STEPS, StepsConfig
 from folioreel.types import Film
 
@@ -234,7 +234,7 @@ def film_times(film: Film) -> Floats:
     return times / np.float32(max(times[-1], 1e-9))  # one moment alone is at 0
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def go_ahead(
     odds: Floats, absent: Floats, weights: StepWeights, message: Floats, forward: Floats
 ) -> float:
@@ -270,7 +270,7 @@ def go_ahead(
     return log_partition
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def go_back(
     odds: Floats,
     absent: Floats,
@@ -303,7 +303,7 @@ def go_back(
     return rendered_freely
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def send_back(odds: Floats, absent: Floats, weights: StepWeights, message: Floats) -> None:
     """Replace the message to the last moment by the one to the moment before the first: (2, J)."""
     arriving = np.empty_like(message)
@@ -314,7 +314,7 @@ def send_back(odds: Floats, absent: Floats, weights: StepWeights, message: Float
         _turn_back(spread, weights.passages, message)
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _weigh_message(
     odds: Floats, absent: Floats, factors: Floats, message: Floats, out: Floats
 ) -> None:
@@ -331,7 +331,7 @@ def _weigh_message(
             out[r, j] /= largest
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _join(odds: Floats, absent: Floats, factors: Floats, forward: Floats, message: Floats) -> float:
     """Replace one moment's weights by its posteriors; returns P(rendered in a free passage)."""
     sentences = len(odds)
@@ -354,7 +354,7 @@ def _join(odds: Floats, absent: Floats, factors: Floats, forward: Floats, messag
     return freely
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _spread(source: Floats, mixture: Floats, out: Floats) -> None:
     """One step ahead: out[k] = Σ_j source[j] · p(k - j), by running sums."""
     sentences = len(source)
@@ -380,14 +380,14 @@ def _spread(source: Floats, mixture: Floats, out: Floats) -> None:
         last = source[j]
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _spread_back(arriving: Floats, mixture: Floats, out: Floats) -> None:
     """The same against time: a step from j to k is a step back from k to j."""
     for r in range(2):
         _spread(arriving[r, ::-1], mixture, out[r, ::-1])
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _turn_back(spread: Floats, passages: Floats, message: Floats) -> None:
     """What the moment before hears, whichever kind of passage it is in: (2, J)."""
     for r in range(2):
@@ -395,7 +395,7 @@ def _turn_back(spread: Floats, passages: Floats, message: Floats) -> None:
             message[r, j] = passages[r, 0] * spread[0, j] + passages[r, 1] * spread[1, j]
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _count_turns(before: Floats, spread: Floats, passages: Floats, turns: Counts) -> None:
     """Add the expected turns between two moments, which sum to 1."""
     turned = np.zeros((2, 2))
@@ -407,7 +407,7 @@ def _count_turns(before: Floats, spread: Floats, passages: Floats, turns: Counts
     turns += turned / turned.sum()
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _count_steps(before: Floats, arriving: Floats, weights: StepWeights, counts: Counts) -> None:
     """Add the expected steps of each kind between two moments, which sum to 1."""
     sentences = before.shape[1]
@@ -423,7 +423,7 @@ def _count_steps(before: Floats, arriving: Floats, weights: StepWeights, counts:
     counts += found / found.sum()
 
 
-@numba.njit(nogil=True, cache=True, fastmath=_FASTMATH)
+@njit(nogil=True, fastmath=_FASTMATH)
 def _step_mass(source: Floats, arriving: Floats) -> Counts:
     """What each kind of step carries from source to arriving, before its share: (8,)."""
     # The same running sums as in `_spread`, which needs their mixture and not each by itself.

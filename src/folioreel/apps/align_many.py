@@ -6,10 +6,8 @@ command has finished is kept, so a run that was stopped can be resumed.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from folioreel import __version__
@@ -17,7 +15,14 @@ from folioreel.alignment.aligner import Aligner, align
 from folioreel.engines.batch import EngineName, Outcome, count_cores, run_many
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.results import check_folder, write_results
-from folioreel.files import make_folder, write_whole
+from folioreel.files import (
+    is_unfinished,
+    make_folder,
+    mark_finished,
+    mark_unfinished,
+    scratch_folder,
+    write_whole,
+)
 from folioreel.ingest.book import list_volumes
 from folioreel.ingest.dialogue_source import is_file_name
 from folioreel.ingest.film import list_parts
@@ -25,10 +30,13 @@ from folioreel.ingest.several import share_title
 from folioreel.ingest.source import read_bytes
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.tables import read_rows
+from folioreel.json_input import parse_json
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.reading import is_file, is_folder
 
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
+_LONGEST_NAME = 200  # bytes; file systems take 255, and what is unfinished has a longer name
 _COLUMNS = (*_REQUIRED, "name", "subtitles")
 # Between several files in a cell: no table is separated by it, and Windows forbids it in names.
 _SEPARATOR = "|"
@@ -133,8 +141,8 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
         shots=task.config.shots,
         pictures=task.config.pictures,
     )
-    with TemporaryDirectory() as folder:
-        files = write_results(alignment, Path(folder))
+    with scratch_folder() as folder:
+        files = write_results(alignment, folder)
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
@@ -165,12 +173,12 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
 
 def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -> PairTask:
     cells = {name: row.get(name, "").strip() for name in _COLUMNS}
-    for name in _REQUIRED:
-        if not cells[name].strip(f" \t{_SEPARATOR}"):
-            raise InputError(f"has no {name} in this row", table, line)
     book, film = (_read_paths(cells[name], table.parent) for name in _REQUIRED)
+    for name, paths in zip(_REQUIRED, (book, film), strict=True):
+        if not paths:
+            raise InputError(f"has no {name} in this row", table, line)
     name = cells["name"] or _name_folder(film)
-    if Path(name).name != name or name.startswith("."):
+    if not _is_folder_name(name):
         raise InputError(f"{name!r} cannot be the name of a folder", table, line)
     return PairTask(
         name=name,
@@ -181,16 +189,21 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
     )
 
 
+def _is_folder_name(name: str) -> bool:
+    is_plain = Path(name).name == name and not name.startswith(".") and "\0" not in name
+    return is_plain and len(name.encode(errors="replace")) <= _LONGEST_NAME
+
+
 def _read_paths(cell: str, folder: Path) -> tuple[Path, ...]:
     """The files in a cell; a file whose own name has the separator is taken as it is."""
-    if (folder / cell).exists():
+    if cell and (is_file(folder / cell) or is_folder(folder / cell)):
         return (folder / cell,)
     return tuple(folder / one.strip() for one in cell.split(_SEPARATOR) if one.strip())
 
 
 def _read_subtitles(cell: str, folder: Path) -> str | list[str | None] | None:
     """What is wanted for each part, nothing where a place is empty; or one for all of them."""
-    whole = (folder / cell).is_file()
+    whole = is_file(folder / cell)
     given = [one.strip() for one in ([cell] if whole else cell.split(_SEPARATOR))]
     wanted = [str(folder / one) if is_file_name(one, folder) else one or None for one in given]
     return wanted if len(wanted) > 1 else wanted[0]
@@ -199,7 +212,7 @@ def _read_subtitles(cell: str, folder: Path) -> str | list[str | None] | None:
 def _name_folder(film: tuple[Path, ...]) -> str:
     """The folder for results: named after the film's file or folder, or what its parts share."""
     if len(film) == 1:
-        return film[0].name if film[0].is_dir() else film[0].stem
+        return film[0].name if is_folder(film[0]) else film[0].stem
     return share_title([path.stem for path in film], film)[0]
 
 
@@ -208,17 +221,19 @@ def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairOut
     name = outcome.item.name
     try:
         files = outcome.get()
+        mark_unfinished(folder)
+        for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
+            make_folder((folder / file).parent)
+            write_whole(folder / file, data)
     except FolioReelError as error:
         return PairOutcome(name=name, status="failed", reason=str(error))
-    for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
-        make_folder((folder / file).parent)
-        write_whole(folder / file, data)
+    mark_finished(folder)
     return _describe(folder, name, "aligned")
 
 
 def _is_done(folder: Path, task: PairTask) -> bool:
     """Whether an earlier run of this version aligned the same files with the same options."""
-    if not (folder / _LAST).is_file():
+    if is_unfinished(folder) or not (folder / _LAST).is_file():
         return False
     try:
         data = _read_alignment(folder)
@@ -226,35 +241,79 @@ def _is_done(folder: Path, task: PairTask) -> bool:
         if task.config.force:
             return False  # damaged, and about to be replaced
         raise
-    files = ((data["book"], list_volumes(task.book)), (data["film"], list_parts(task.film)))
+    files = ((data.book, list_volumes(task.book)), (data.film, list_parts(task.film)))
     for record, paths in files:
-        recorded = record.get("volumes") or record.get("parts") or [record]
-        there = [(str(path), path.stat().st_size if path.is_file() else None) for path in paths]
-        if [(file.get("path"), file.get("bytes")) for file in recorded] != there:
+        recorded = record.volumes or record.parts or [record]
+        there = [(str(path), path.stat().st_size if is_file(path) else None) for path in paths]
+        if [(file.path, file.bytes) for file in recorded] != there:
             return False
-    model, config = data["model"], task.config
-    given: dict[str, Any] = {"subtitles": task.subtitles}
-    given |= {name: getattr(config, name) for name in ("encoder", "shots", "pictures")}
-    options = model.get("options") or {}
-    same = {name: options.get(name) for name in given} == given
-    same &= (options.get("timing") or {}).get("sync", True) == config.sync
-    made_by = (model.get("preset"), model.get("package_version"))
+    config, options = task.config, data.model.options or _Options()
+    same = options.subtitles == task.subtitles
+    for name in ("encoder", "shots", "pictures"):
+        same &= getattr(options, name) == getattr(config, name)
+    same &= (options.timing or {}).get("sync", True) == config.sync
+    made_by = (data.model.preset, data.model.package_version)
     return same and made_by == (config.preset, __version__)
 
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
     data = _read_alignment(folder)
-    links, doubts = data["links"], "; ".join(data.get("warnings") or ())
-    in_book = sum(bool(link["in_book"]) for link in links)
-    return PairOutcome(name=name, status=status, moments=len(links), in_book=in_book, reason=doubts)
+    return PairOutcome(
+        name=name,
+        status=status,
+        moments=len(data.links),
+        in_book=sum(link.in_book for link in data.links),
+        reason="; ".join(data.warnings),
+    )
 
 
-def _read_alignment(folder: Path) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    path: str | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Files(_File):
+    volumes: list[_File] = field(default_factory=list)
+    parts: list[_File] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    subtitles: Any = None
+    encoder: Any = None
+    shots: Any = None
+    pictures: Any = None
+    timing: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Model:
+    preset: str | None = None
+    package_version: str | None = None
+    options: _Options | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Link:
+    in_book: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Alignment:
+    """What of an alignment tells whether it is done, and what there is to say about it."""
+
+    book: _Files
+    film: _Files
+    model: _Model
+    links: list[_Link]
+    warnings: list[str] = field(default_factory=list)
+
+
+def _read_alignment(folder: Path) -> _Alignment:
     path = folder / _LAST
     try:
-        data = json.loads(read_bytes(path))
-        if all(isinstance(data[key], dict) for key in ("book", "film", "model")):
-            return dict(data)
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise InputError("is damaged; delete it, or use --force", path)
+        return parse_json(read_bytes(path), _Alignment)
+    except ValueError:
+        raise InputError("is damaged; delete it, or use --force", path) from None

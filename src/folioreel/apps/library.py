@@ -7,7 +7,6 @@ reading them, and cached by content. An unreadable book is listed, and the work 
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from folioreel.cache import cached_array
 from folioreel.corpus.sources import BookFolder, FoundFile
 from folioreel.engines.batch import EngineName, Outcome, run_many
 from folioreel.errors import AlignmentError, ConfigError, InputError
+from folioreel.files import scratch_folder
 from folioreel.ingest.book import load_book, skim_book
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.similarity.tfidf import Bag, compare_bags, make_bag
@@ -178,8 +178,8 @@ def _as_file(found: FoundFile) -> Iterator[Path]:
     """A temporary file with the book's own name, since a title may come from the file name."""
     if found.problem:
         raise InputError(found.problem, found.path)
-    with tempfile.TemporaryDirectory(prefix="folioreel-") as folder:
-        path = Path(folder, PurePosixPath(found.path).name)
+    with scratch_folder() as folder:
+        path = folder / PurePosixPath(found.path).name
         path.write_bytes(found.data)
         yield path
 

@@ -24,7 +24,7 @@ from folioreel.cli.report import compare, report
 from folioreel.cli.train import train
 from folioreel.cli.transcribe import transcribe
 from folioreel.cli.view import view
-from folioreel.errors import FolioReelError
+from folioreel.errors import FolioReelError, shorten
 
 
 class _Main(options.CommandGroup):
@@ -34,8 +34,15 @@ class _Main(options.CommandGroup):
         output.show_log(logging.WARNING)
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            message = output.harmless(shorten(error.format_message()))
+            raise click.UsageError(message, ctx=error.ctx) from None
         except FolioReelError as error:
             output.show_error(str(error))
+        except MemoryError:
+            output.show_error(
+                "there is not enough memory; close other programs, or use smaller files"
+            )
         except BrokenPipeError:
             sys.stderr.close()  # nobody reads our output any more, as in `folioreel … | head`
         except OSError as error:

@@ -6,8 +6,11 @@ first prints nothing, and with it the others print nothing.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import re
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.cli.bars import draw_progress, hidden_bar
-from folioreel.errors import FolioReelError
+from folioreel.errors import FolioReelError, shorten
 from folioreel.progress import ProgressCallback
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ _LONGEST_CELL = 40
 _DECIMALS = 4
 # Narrower than most terminals: prose is hard to read in long lines.
 _PASSAGE_WIDTH = 88
+# What a terminal would obey or hide instead of showing it: controls, and marks that reverse text.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Notices(logging.Handler):
@@ -76,7 +81,7 @@ def show_error(message: str) -> None:
 def show_note(text: str) -> None:
     """A remark on stderr, so that stdout holds nothing but results."""
     with hidden_bar():
-        click.echo(_printable(text), err=True)
+        _write("\n".join(map(shorten, text.split("\n"))), err=True)
 
 
 def show_notes(path: Path, notes: tuple[str, ...]) -> None:
@@ -107,7 +112,7 @@ def _is_json() -> bool:
 def show_line(text: str = "") -> None:
     """A line of results."""
     if not _is_json():
-        click.echo(_printable(text))
+        _write(text)
 
 
 def show_written(*paths: Path) -> None:
@@ -120,7 +125,8 @@ def show_json(value: Any) -> None:
     """The whole result as JSON."""
     if _is_json():
         # Passages of books stay readable: no \u escapes, and one field per line.
-        click.echo(_printable(json.dumps(value, ensure_ascii=False, indent=1)))
+        text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+        _write(_CONTROLS.sub(lambda match: f"\\u{ord(match.group()):04x}", text))
 
 
 def show_list(title: str, lines: list[str]) -> None:
@@ -181,6 +187,23 @@ def _cell(value: object) -> str:
     return f"{value:,}"
 
 
-def _printable(text: str) -> str:
-    """Text without the lone surrogates that file names may hold, which no terminal can print."""
-    return text.encode("utf-8", errors="replace").decode("utf-8")
+def harmless(text: str) -> str:
+    """Text that a terminal shows, and does not obey."""
+    # Names of files may hold lone surrogates, which no terminal can print.
+    plain = text.encode("utf-8", errors="replace").decode("utf-8")
+    return _CONTROLS.sub(lambda match: ascii(match.group())[1:-1], plain)
+
+
+def _write(text: str, *, err: bool = False) -> None:
+    """Print text, all of it: the one place where words of files and names reach the terminal."""
+    plain = harmless(text)
+    stream = sys.stderr if err else sys.stdout
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        click.echo(plain, err=err)
+        return
+    # With `python -u` a write to a full disk drops what does not fit, without a word.
+    stream.flush()
+    data = f"{plain}\n".encode(stream.encoding, errors="replace")
+    while data:
+        data = data[raw.write(data) or 0 :]

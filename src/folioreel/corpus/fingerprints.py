@@ -48,6 +48,11 @@ class Fingerprint:
     signature: NDArray[np.uint32]  # (128,)
     sketch: Hashes  # sorted and distinct
 
+    def check(self) -> None:
+        """Raise `ValueError` if the arrays, read from a file, cannot be those of a fingerprint."""
+        if self.signature.shape != (_FUNCTIONS,) or (self.sketch[1:] <= self.sketch[:-1]).any():
+            raise ValueError("no fingerprint")
+
 
 def fingerprint(words: Iterable[str]) -> Fingerprint:
     """The fingerprint of a text from its words in order."""

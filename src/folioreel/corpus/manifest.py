@@ -29,10 +29,10 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from filelock import FileLock, Timeout
 
@@ -40,6 +40,7 @@ from folioreel import __version__
 from folioreel.errors import InputError
 from folioreel.files import write_whole
 from folioreel.ingest.source import read_bytes
+from folioreel.json_input import convert, parse_json
 
 FORMAT = "folioreel-corpus"
 VERSION = 1
@@ -161,8 +162,8 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest(
             config=data["config"],
-            books=tuple(parse_record(BookRecord, row) for row in data["books"]),
-            held_out=tuple(parse_record(HeldOutRecord, row) for row in data["held_out"]),
+            books=convert(data["books"], tuple[BookRecord, ...], known_only=True),
+            held_out=convert(data["held_out"], tuple[HeldOutRecord, ...], known_only=True),
             package_version=data["package_version"],
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -194,7 +195,7 @@ def write_records(
 def read_records(path: Path, file_format: str, version: int, repair: str) -> dict[str, Any]:
     """Read what `write_records` wrote; if it cannot be used, `repair` says what to do."""
     try:
-        data = json.loads(read_bytes(path))
+        data = parse_json(read_bytes(path))
     except ValueError as error:
         raise InputError(f"is damaged; {repair}", path) from error
     if not isinstance(data, dict) or data.get("format") != file_format:
@@ -204,19 +205,3 @@ def read_records(path: Path, file_format: str, version: int, repair: str) -> dic
         message = f"has version {found}, but this folioreel reads version {version}; {repair}"
         raise InputError(message, path)
     return data
-
-
-_Record = TypeVar("_Record")
-_FIELD_TYPES = {"int": int, "str": str, "str | None": str | None, "Status": str}
-
-
-def parse_record(kind: type[_Record], row: Mapping[str, Any]) -> _Record:
-    """A record, its field types checked: the file may have been edited by hand."""
-    record = kind(**row)
-    for field in fields(record):  # type: ignore[arg-type]  # only dataclasses are passed
-        value = getattr(record, field.name)
-        if field.type in _FIELD_TYPES and not isinstance(value, _FIELD_TYPES[field.type]):
-            raise TypeError(f"{field.name} of {row.get('path')} must be {field.type}")
-        if field.type == "Status" and value not in STATUSES:
-            raise ValueError(f"unknown status {value!r}")
-    return record

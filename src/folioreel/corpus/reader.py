@@ -22,6 +22,7 @@ from pathlib import Path
 from folioreel.corpus.manifest import BookRecord, Manifest, read_manifest, text_path
 from folioreel.errors import InputError
 from folioreel.ingest.source import read_bytes
+from folioreel.json_input import parse_json
 from folioreel.text import squeeze
 from folioreel.types import Book
 
@@ -224,7 +225,7 @@ def read_text(path: Path, sentences: int) -> BookText:
         found = max(0, len(lines) - 2)
         raise InputError(f"has {found} sentences instead of {sentences}; {_REBUILD}", path)
     try:
-        titles = tuple(json.loads(lines[0]))
+        titles = parse_json(lines[0], tuple[str, ...])
         rows = [line.split("\t", 2) for line in lines[1:-1]]
         chapters = tuple(int(row[0]) for row in rows)
         paragraphs = tuple(int(row[1]) for row in rows)

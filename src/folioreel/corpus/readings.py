@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from folioreel.corpus.sources import FoundFile
 from folioreel.errors import InputError, WorkError
 from folioreel.files import file_sha256, write_whole
 from folioreel.ingest.book import load_book
+from folioreel.json_input import convert, parse_json
+from folioreel.reading import read_whole
 from folioreel.text import tokenize
 from folioreel.types import Book
 
@@ -69,13 +72,16 @@ class Reading:
 def find_reading(out: Path, book_id: str) -> Reading | None:
     """The stored reading of a book, if this version of the package made it."""
     try:
-        data = json.loads(reading_path(out, book_id).read_bytes())
+        data = parse_json(read_whole(reading_path(out, book_id)), dict[str, Any])
         # Another version of the package may split sentences differently.
-        if data.pop("version") != _VERSION or data.pop("package_version") != __version__:
+        if data.get("version") != _VERSION or data.get("package_version") != __version__:
             return None
-        return Reading(**data)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        reading = convert(data, Reading)
+        if not reading.problem:
+            reading.fingerprint.check()
+    except (InputError, ValueError):
         return None
+    return reading
 
 
 def has_text(out: Path, book_id: str) -> bool:

@@ -20,6 +20,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.compiled import njit
 from folioreel.corpus import store
 from folioreel.corpus.manifest import BookRecord
 from folioreel.corpus.reader import Corpus, CorpusPassage, CorpusSentence, open_corpus
@@ -263,7 +264,7 @@ def nearest_by_signs(
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _count_differences(
     signs: NDArray[np.uint64],
     query: NDArray[np.uint64],

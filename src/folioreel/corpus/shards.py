@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -58,13 +56,20 @@ def load_shard(path: Path | str) -> Shard:
     """Read a shard."""
     path = Path(path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            shard = Shard(**{name: arrays[name] for name in _ARRAYS})
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            arrays = [np.asarray(found[name]) for name in _ARRAYS]
+            shard = Shard(**dict(zip(_ARRAYS, arrays, strict=True)))
+    except Exception as error:  # NumPy and `zipfile` raise a dozen kinds on damaged files
         raise InputError(f"cannot be read as a shard ({error})", path) from error
+    kinds = "".join(array.dtype.kind for array in arrays)
     whole = (
-        shard.tokens.dtype == np.uint16
+        kinds == "uuiUi"
+        and all(array.ndim == 1 for array in arrays)
+        and shard.tokens.dtype == np.uint16
         and shard.offsets[-1] == len(shard.tokens)
+        and len(shard.books) > 0
+        and shard.books[0] == 0
+        and bool((np.diff(shard.books) >= 0).all())
         and shard.books[-1] == len(shard.lengths)
         and len(shard.books) - 1 == len(shard.book_ids) == len(shard.firsts)
     )
@@ -110,6 +115,6 @@ def _shard_sizes(pack: Path) -> dict[str, int]:
     """The name and bytes of each shard, in order; empty if packing was not finished."""
     try:
         shards = json.loads((pack / "pack.json").read_bytes())["shards"]
-    except (OSError, ValueError, LookupError, TypeError):
+        return {str(shard["file"]): int(shard["bytes"]) for shard in shards}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, OverflowError):
         return {}
-    return {shard["file"]: shard["bytes"] for shard in shards}

@@ -8,16 +8,25 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import io
 import lzma
 import os
 import tarfile
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from folioreel.errors import InputError
+from folioreel.reading import (
+    LARGEST_FILE,
+    STRONGEST_PACKING,
+    inflates_absurdly,
+    megabytes,
+    read_whole,
+)
 
 BOOK_SUFFIXES = frozenset(".txt .text .md .markdown .html .htm .xhtml .epub .fb2 .fbz .pdf".split())
 """Suffixes of books; `load_book` then decides by content."""
@@ -26,10 +35,14 @@ _FOREIGN_SUFFIXES = frozenset(
     ".mobi .azw .azw3 .prc .doc .docx .rtf .odt .djvu .chm .lit .gz .rar .7z".split()
 )
 _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
-# Bytes. Every task holds its whole file in memory; even a scanned PDF is rarely this large, and a
-# larger file is more likely a mislabelled video or disk image.
-_LARGEST_BOOK = 200 * 2**20
-_TOO_LARGE = f"is larger than {_LARGEST_BOOK // 2**20} MB, too large for a book"
+# Every task holds its whole file in memory.
+_TOO_LARGE = f"is larger than {megabytes(LARGEST_FILE)}, too large for a book"
+_BOMB = f"unpacks to more than {STRONGEST_PACKING} times its size; is it really a book?"
+_UNPACKERS: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
+    (b"\x1f\x8b", gzip.open),
+    (b"\xfd7zXZ", lzma.open),
+    (b"BZh", bz2.open),
+)
 _DAMAGED = "is cut short or damaged; download or copy it again"
 
 
@@ -83,7 +96,9 @@ class BookFolder:
     def read_file(self, file: Path, wanted: Collection[str] | None = None) -> Iterator[FoundFile]:
         """The book that a file is, or the books that an archive holds, in their order there."""
         label = self.prefix + _clean(file.relative_to(self.folder).as_posix())
-        if _is_archive(file.name):
+        if file.exists() and not file.is_file():  # reading a pipe or a device may never end
+            yield FoundFile(path=label, problem="is a pipe or a device, not a file")
+        elif _is_archive(file.name):
             # Decompressing an archive takes long: it is not opened for nothing.
             if wanted is None or any(name.startswith(f"{label}/") for name in wanted):
                 is_tar = file.name.lower().endswith(_TAR_ENDINGS)
@@ -121,11 +136,9 @@ def _is_book(name: str) -> bool:
 
 def _loose_file(path: Path, label: str) -> FoundFile:
     try:
-        if path.stat().st_size > _LARGEST_BOOK:
-            return FoundFile(path=label, problem=_TOO_LARGE)
-        return FoundFile(path=label, data=path.read_bytes())
-    except OSError as error:
-        return FoundFile(path=label, problem=f"cannot be read ({error.strerror or error})")
+        return FoundFile(path=label, data=read_whole(path))
+    except InputError as error:
+        return FoundFile(path=label, problem=error.message)
 
 
 def _files_in_tar(path: Path, label: str, wanted: Collection[str] | None) -> Iterator[FoundFile]:
@@ -136,27 +149,48 @@ def _files_in_tar(path: Path, label: str, wanted: Collection[str] | None) -> Ite
                 inner = f"{label}/{_clean(member.name)}"
                 if not member.isfile() or not _is_wanted(label, inner, wanted):
                     continue
-                if problem := _member_problem(inner, member.size):
+                # A sparse file is a few bytes that say "a gigabyte of nothing".
+                if problem := _BOMB * member.issparse() or _member_problem(inner, member.size):
                     yield FoundFile(path=inner, problem=problem)
                     continue
                 file = archive.extractfile(member)
                 yield FoundFile(path=inner, data=file.read() if file else b"")
+    except _BombError:
+        yield FoundFile(path=label, problem=_BOMB)
     except Exception:  # on damaged archives Python's readers raise a dozen kinds of errors
         yield FoundFile(path=label, problem=_DAMAGED)
 
 
-def _decompress(path: Path) -> IO[bytes]:
+class _BombError(Exception):
+    """An archive that is made to fill the memory, such as a header of gigabytes in a few bytes."""
+
+
+class _Unpacked(io.RawIOBase):
+    """What a compressed file holds, as long as it is not absurdly more than was packed."""
+
+    def __init__(self, packed: IO[bytes], content: IO[bytes]) -> None:
+        self._packed, self._content, self._size = packed, content, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        data = self._content.read(size)
+        self._size += len(data)
+        if inflates_absurdly(self._packed.tell(), self._size):
+            raise _BombError
+        return data
+
+
+@contextmanager
+def _decompress(path: Path) -> Iterator[IO[bytes]]:
     """Open a tar file without its compression.
 
     tarfile could do that itself, but then takes a truncated archive for one that ends there.
     """
     with path.open("rb") as file:
         magic = file.read(6)
-    if magic.startswith(b"\x1f\x8b"):
-        return cast(IO[bytes], gzip.open(path))
-    if magic.startswith(b"\xfd7zXZ"):
-        return lzma.open(path)
-    return bz2.open(path) if magic.startswith(b"BZh") else path.open("rb")
+        file.seek(0)
+        unpack = next((unpack for mark, unpack in _UNPACKERS if magic.startswith(mark)), None)
+        yield cast(IO[bytes], _Unpacked(file, unpack(file)) if unpack is not None else file)
 
 
 def _files_in_zip(path: Path, label: str, wanted: Collection[str] | None) -> Iterator[FoundFile]:
@@ -179,6 +213,8 @@ def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, inner: str) -
         return FoundFile(path=inner, problem=problem)
     if member.flag_bits & 1:  # the flag for encryption
         return FoundFile(path=inner, problem="is protected by a password; unpack it")
+    if inflates_absurdly(member.compress_size, member.file_size):
+        return FoundFile(path=inner, problem=_BOMB)
     try:
         return FoundFile(path=inner, data=archive.read(member))
     except Exception:  # as above
@@ -197,7 +233,7 @@ def _is_wanted(label: str, inner: str, wanted: Collection[str] | None) -> bool:
 def _member_problem(inner: str, size: int) -> str:
     if _is_archive(inner):
         return "is an archive inside an archive; unpack it"
-    return _TOO_LARGE if size > _LARGEST_BOOK else ""
+    return _TOO_LARGE if size > LARGEST_FILE else ""
 
 
 def _clean(name: str) -> str:

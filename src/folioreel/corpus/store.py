@@ -41,10 +41,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel import __version__
-from folioreel.corpus.manifest import parse_record, read_records, write_records
+from folioreel.corpus.manifest import read_records, write_records
 from folioreel.corpus.reader import BookText, CorpusPassage, CorpusSentence
 from folioreel.errors import InputError
-from folioreel.ingest.source import read_bytes
+from folioreel.json_input import convert, parse_json
 
 FORMAT = "folioreel-search"
 VERSION = 1
@@ -119,10 +119,8 @@ def read_record(corpus: Path) -> StoreRecord:
         raise InputError(f"cannot be searched yet; {repair}", corpus)
     data = read_records(path, FORMAT, VERSION, repair)
     try:
-        books = tuple(parse_record(IndexedBook, row) for row in data["books"])
-        head = {key: data[key] for key in ("encoder", "fingerprint", "units", "package_version")}
-        return parse_record(StoreRecord, {**head, "books": books})
-    except (ValueError, KeyError, TypeError) as error:
+        return convert(data, StoreRecord)
+    except ValueError as error:
         raise InputError(f"is damaged; {repair}", path) from error
 
 
@@ -169,7 +167,8 @@ class VectorFile:
 
     def read_all(self) -> NDArray[np.int8]:
         """All vectors as they are stored: (N, U)."""
-        body = read_bytes(self.path)[self._vectors_start : -_DIGEST_BYTES]
+        with _reading(self.path):  # ours, and of any size
+            body = self.path.read_bytes()[self._vectors_start : -_DIGEST_BYTES]
         return np.frombuffer(body, dtype=np.int8).reshape(self.sentences, self.units)
 
 
@@ -200,7 +199,8 @@ def read_passage(path: Path, index: int) -> CorpusPassage:
     with _reading(path), path.open("rb") as file:
         file.seek(index * _PLACE_BYTES)
         file.seek(int.from_bytes(file.read(_PLACE_BYTES), "little"))
-        chapter, title, paragraph, first, texts = json.loads(file.readline())
+        row = parse_json(file.readline(), tuple[int, str, int, int, list[str]])
+    chapter, title, paragraph, first, texts = row
     sentences = tuple(
         CorpusSentence(index=first + k, chapter=chapter, paragraph=paragraph, text=text)
         for k, text in enumerate(texts)

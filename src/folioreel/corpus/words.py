@@ -6,15 +6,23 @@ id and the sentence's index in it; the text itself is in the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import tantivy
 
 from folioreel.errors import InputError
-from folioreel.files import make_folder
+from folioreel.files import make_folder, scratch_folder
+from folioreel.json_input import parse_json
+from folioreel.reading import read_whole
 
 _TOKENIZER = "folioreel"
+_PANIC = "PanicException"  # what a crash of Rust code is called in Python; it has no module
 # Memory of the writer before it flushes to disk. Tantivy needs 15 MB at least; more only means
 # fewer merges later.
 _HEAP_BYTES = 64_000_000
@@ -34,11 +42,10 @@ class WordIndex:
     def __init__(self, folder: Path) -> None:
         """Open an existing index."""
         self._folder = folder
-        try:
-            self._index = tantivy.Index.open(str(folder))
+        with _explained(folder), _writable(folder) as place:
+            _check_files(folder)
+            self._index = tantivy.Index.open(str(place))
             self._searcher = self._index.searcher()
-        except (ValueError, OSError) as error:
-            raise self._damaged(error) from error
         self._analyzer = _make_analyzer()
 
     @property
@@ -48,7 +55,8 @@ class WordIndex:
 
     def count_sentences(self, word: str) -> int:
         """The number of sentences with a word in the form that `split` gives."""
-        return self._searcher.doc_freq("text", word)
+        with _explained(self._folder):
+            return self._searcher.doc_freq("text", word)
 
     def split(self, text: str) -> list[str]:
         """The distinct words of a text in the form in which they are compared."""
@@ -60,18 +68,12 @@ class WordIndex:
         if not words:
             return {}
         schema = self._index.schema
-        # Built term by term instead of parsed: a query may hold AND, quotes or brackets as text.
-        query = tantivy.Query.boolean_query(
-            [
-                (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", word, "freq"))
-                for word in words
-            ]
-        )
-        try:
+        with _explained(self._folder):
+            # Built term by term instead of parsed: a query may hold AND, quotes or brackets.
+            terms = [tantivy.Query.term_query(schema, "text", word, "freq") for word in words]
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
             found = self._searcher.search(query, count, count=False)
             hits = {self._place(address): float(score) for score, address in found.hits}
-        except (ValueError, OSError) as error:
-            raise self._damaged(error) from error
         return dict(sorted(hits.items(), key=lambda hit: (-hit[1], hit[0])))
 
     def _rare_words(self, text: str) -> list[str]:
@@ -85,10 +87,6 @@ class WordIndex:
         document = self._searcher.doc(address)
         return str(document.get_first("book")), int(document.get_first("sentence") or 0)
 
-    def _damaged(self, error: Exception) -> InputError:
-        reason = " ".join(str(error).split())[:200]
-        return InputError(f"cannot be searched ({reason}); index the corpus again", self._folder)
-
 
 class WordWriter:
     """The full-text index of a corpus, open for changes; they take effect with `commit`."""
@@ -96,36 +94,123 @@ class WordWriter:
     def __init__(self, folder: Path) -> None:
         """Open an index, or create one."""
         make_folder(folder)
-        try:
+        self._folder = folder
+        with _explained(folder, "written"):
             index = tantivy.Index(_make_schema(), path=str(folder))
             index.register_tokenizer(_TOKENIZER, _make_analyzer())
             # One thread, so that sentences keep their order and ties are broken alike each time.
             self._writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
-        except (ValueError, OSError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(f"cannot be written ({reason})", folder) from error
 
     def add_book(self, book_id: str, texts: Sequence[str]) -> None:
         """Add the sentences of a book, replacing those that it already has."""
         self.remove_book(book_id)
-        for sentence, text in enumerate(texts):
-            document = tantivy.Document()
-            document.add_text("book", book_id)
-            document.add_unsigned("sentence", sentence)
-            document.add_text("text", text)
-            self._writer.add_document(document)
+        with _explained(self._folder, "written"):
+            for sentence, text in enumerate(texts):
+                document = tantivy.Document()
+                document.add_text("book", book_id)
+                document.add_unsigned("sentence", sentence)
+                document.add_text("text", text)
+                self._writer.add_document(document)
 
     def remove_book(self, book_id: str) -> None:
         """Remove the sentences of a book, if there are any."""
-        self._writer.delete_documents_by_term("book", book_id)
+        with _explained(self._folder, "written"):
+            self._writer.delete_documents_by_term("book", book_id)
 
     def commit(self) -> None:
         """Make all changes permanent, in one step."""
-        self._writer.commit()
+        with _explained(self._folder, "written"):
+            self._writer.commit()
 
     def close(self) -> None:
         """Wait until background merges are finished."""
-        self._writer.wait_merging_threads()
+        with _explained(self._folder, "written"):
+            self._writer.wait_merging_threads()
+
+
+@contextmanager
+def _explained(folder: Path, what: str = "searched") -> Iterator[None]:
+    """Errors of Tantivy in words for the user, and its panics, which are no `Exception`."""
+    try:
+        yield
+    except BaseException as error:
+        is_known = isinstance(error, ValueError | OSError | InputError)
+        if not is_known and type(error).__name__ != _PANIC:
+            raise
+        message = error.message if isinstance(error, InputError) else str(error)
+        reason = " ".join(message.split())[:200]
+        if what == "written":
+            repair = "is the disk full or read-only?"
+        else:
+            repair = f"index the corpus again: folioreel corpus index {folder.parent.parent}"
+        raise InputError(f"cannot be {what} ({reason}); {repair}", folder) from error
+
+
+@contextmanager
+def _writable(folder: Path) -> Iterator[Path]:
+    """A folder with the files of an index in which Tantivy can make its lock, to open it."""
+    if os.access(folder, os.W_OK):
+        yield folder
+        return
+    with scratch_folder() as scratch:
+        for path in folder.iterdir():
+            (scratch / path.name).symlink_to(path.absolute())
+        yield scratch
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Segment:
+    segment_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Meta:
+    """What we need of Tantivy's `meta.json`."""
+
+    segments: list[_Segment]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Footer:
+    """What Tantivy writes after the content of each file."""
+
+    crc: int
+
+
+def _check_files(folder: Path) -> None:
+    """Raise `ValueError` unless all files are as Tantivy wrote them.
+
+    It only looks at the checksums that it writes if it is asked to, for which Python has no way,
+    and on damaged files it may end the whole process.
+    """
+    for segment in parse_json(read_whole(folder / "meta.json"), _Meta).segments:
+        if not re.fullmatch(r"[0-9a-f-]{36}", segment.segment_id):
+            raise ValueError("meta.json is damaged")
+        for path in folder.glob(f"{segment.segment_id.replace('-', '')}.*"):
+            if not _is_whole(path):
+                raise ValueError(f"{path.name} is damaged")
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file has the checksum that stands in its footer.
+
+    That is JSON, followed by its length and a magic number, four bytes each.
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        length = int.from_bytes(file.read(4), "little")
+        left = size - 8 - length
+        if left < 0:
+            return False
+        file.seek(left)
+        expected = parse_json(file.read(length), _Footer).crc
+        file.seek(0)
+        crc = 0
+        while left:
+            piece = file.read(min(left, 2**20))
+            crc, left = zlib.crc32(piece, crc), left - len(piece)
+    return crc == expected
 
 
 def _make_schema() -> tantivy.Schema:

@@ -28,9 +28,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from folioreel.errors import InputError
 from folioreel.evaluate import judged_tables
@@ -41,7 +40,10 @@ from folioreel.ingest.film import load_film
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
+from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback
+from folioreel.reading import is_file, read_utf8, read_whole
+from folioreel.times import check_parts, check_spans
 from folioreel.types import Film, FilmPart, Shot, Subtitle
 
 FILM_JSON = "film.json"
@@ -160,42 +162,68 @@ def _relative(video: Path | None, folder: Path) -> str | None:
 
 def _existing(video: str | None, folder: Path) -> Path | None:
     """The video that `_relative` wrote, if it is still there."""
-    return folder / video if video is not None and (folder / video).is_file() else None
+    return folder / video if video is not None and is_file(folder / video) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PartRecord:
+    title: str
+    start_s: float
+    duration_s: float
+    video: str | None
+    sha256: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FilmRecord:
+    """What `write_film_json` writes."""
+
+    format: str
+    version: int
+    title: str
+    duration_s: float
+    video: str | None
+    sha256: str | None
+    shots: list[tuple[float, float]]
+    subtitles: list[tuple[float, float, str]]
+    parts: list[_PartRecord] = field(default_factory=list)
 
 
 def read_film_json(path: Path) -> Film:
     """Read what `write_film_json` wrote; a video that no longer exists is left out."""
     try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if any(document[key] != value for key, value in _FILM_FORMAT.items()):
+        record = parse_json(read_whole(path), _FilmRecord)
+        if {"format": record.format, "version": record.version} != _FILM_FORMAT:
             raise ValueError("unknown format or version")
-        return Film(
-            title=document["title"],
-            duration_s=float(document["duration_s"]),
-            shots=tuple(
-                Shot(index=k, start_s=float(start_s), end_s=float(end_s))
-                for k, (start_s, end_s) in enumerate(document["shots"])
-            ),
-            subtitles=tuple(
-                Subtitle(index=k, start_s=float(start_s), end_s=float(end_s), text=str(text))
-                for k, (start_s, end_s, text) in enumerate(document["subtitles"])
-            ),
-            video=_existing(document["video"], path.parent),
-            path=path,
-            sha256=document["sha256"],
-            parts=tuple(
-                FilmPart(
-                    title=str(part["title"]),
-                    start_s=float(part["start_s"]),
-                    duration_s=float(part["duration_s"]),
-                    video=_existing(part["video"], path.parent),
-                    sha256=part["sha256"],
-                )
-                for part in document.get("parts", ())
-            ),
-        )
-    except (OSError, ValueError, LookupError, TypeError) as error:
+        check_spans([(0, record.duration_s), *record.shots, *(s[:2] for s in record.subtitles)])
+        check_parts((part.start_s, part.duration_s) for part in record.parts)
+    except ValueError as error:
         raise InputError(f"is not a film.json that folioreel wrote ({error})", path) from error
+    return Film(
+        title=record.title,
+        duration_s=record.duration_s,
+        shots=tuple(
+            Shot(index=k, start_s=start_s, end_s=end_s)
+            for k, (start_s, end_s) in enumerate(record.shots)
+        ),
+        subtitles=tuple(
+            Subtitle(index=k, start_s=start_s, end_s=end_s, text=text)
+            for k, (start_s, end_s, text) in enumerate(record.subtitles)
+        ),
+        video=_existing(record.video, path.parent),
+        path=path,
+        sha256=record.sha256,
+        parts=tuple(
+            FilmPart(
+                title=part.title,
+                start_s=part.start_s,
+                duration_s=part.duration_s,
+                video=_existing(part.video, path.parent),
+                sha256=part.sha256,
+            )
+            for part in record.parts
+        ),
+    )
 
 
 def find_pairs(folder: Path) -> list[Path]:
@@ -255,11 +283,7 @@ def _add_annotations(pair: Pair, annotations: Path, lines: int) -> Pair:
 
 def _count_lines(path: Path) -> tuple[tuple[int, ...], int]:
     """The first line of each run of non-blank lines, and the number of lines."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", path) from error
-    lines = text.split("\n")
+    lines = read_utf8(path).split("\n")
     # Blank lines separate paragraphs, as in the benchmark's own scoring script.
     written = [False, *(bool(line.strip()) for line in lines)]  # by line number, from 1
     firsts = (n for n in range(1, len(written)) if written[n] and not written[n - 1])

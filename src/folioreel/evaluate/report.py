@@ -36,6 +36,7 @@ from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
 from folioreel.models.sentence_encoder import load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress
+from folioreel.text import guard_cell
 from folioreel.types import Alignment
 
 # What the printed table shows.
@@ -289,7 +290,7 @@ def _csv(rows: Sequence[Row]) -> str:
         for figure in _FIGURES:
             low, high = row["intervals"][figure] or (None, None)
             shown |= {f"{figure}_low": low, f"{figure}_high": high}
-        writer.writerow(shown)
+        writer.writerow({key: guard_cell(cell) for key, cell in shown.items()})
     return file.getvalue()
 
 

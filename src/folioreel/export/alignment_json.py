@@ -15,6 +15,9 @@ from folioreel.export.found_files import find_files
 from folioreel.files import write_text
 from folioreel.ingest.book import load_book
 from folioreel.ingest.several import Given
+from folioreel.json_input import parse_json
+from folioreel.reading import read_whole
+from folioreel.times import check_parts, check_spans
 from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot, Subtitle
 
 FILE_NAME = "alignment.json"
@@ -151,11 +154,6 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
-def _refuse_constant(name: str) -> float:
-    """Python's JSON accepts NaN and Infinity, which the standard does not and no page can show."""
-    raise ValueError(f"{name} is not a number")
-
-
 def read_document(path: Path) -> dict[str, Any]:
     """The content of an alignment file, validated against the schema.
 
@@ -164,20 +162,27 @@ def read_document(path: Path) -> dict[str, Any]:
     """
     import jsonschema  # slow to import, and only readers need it
 
-    try:
-        document: dict[str, Any] = json.loads(
-            path.read_text(encoding="utf-8"), parse_constant=_refuse_constant
-        )
-    except FileNotFoundError:
+    if not path.exists():
         message = "no such file; give the alignment.json that `folioreel align` wrote"
-        raise InputError(message, path) from None
-    except (OSError, ValueError) as error:
+        raise InputError(message, path)
+    try:
+        document: dict[str, Any] = parse_json(read_whole(path))
+    except ValueError as error:
         raise InputError(f"is not an alignment.json ({error})", path) from error
     try:
         jsonschema.validate(document, load_schema())
     except jsonschema.ValidationError as error:
         where = "/".join(str(step) for step in error.absolute_path) or "the document"
         raise InputError(f"is not an alignment.json: at {where}: {error.message}", path) from error
+    film = document["film"]
+    try:
+        check_spans([(0, film["duration_s"])])
+        for times in (film.get("shot_times_s", ()), film.get("subtitle_times_s", ())):
+            check_spans(times)
+        check_parts((part["start_s"], part["duration_s"]) for part in film.get("parts", ()))
+        check_spans((link["start_s"], link["end_s"]) for link in document["links"])
+    except ValueError as error:
+        raise InputError(f"is not an alignment.json ({error})", path) from error
     return document
 
 
@@ -243,7 +248,7 @@ def _read_book(record: dict[str, Any], files: list[Path], alignment: Path) -> Bo
 
 def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> Film:
     record = document["film"]
-    if "shot_times_s" not in record:
+    if not {"shot_times_s", "subtitle_times_s", "is_video"} <= record.keys():
         raise InputError("was made by an older folioreel, without shots; align again", alignment)
     spoken = [link for link in document["links"] if link["kind"] == "dialogue"]
     times = record["subtitle_times_s"]

@@ -13,6 +13,7 @@ from typing import Any
 from folioreel.errors import InputError
 from folioreel.files import file_sha256
 from folioreel.ingest.several import Given
+from folioreel.reading import is_file
 
 _HASHED_BYTES = 500_000_000
 """Larger films are recognised by their size: hashing them would take longer than opening them."""
@@ -30,7 +31,7 @@ def find_files(
         given: Where the user says they are: the files in order, or the folder they are in.
     """
     record = document[what]
-    records = record.get("volumes") or record.get("parts") or [record]
+    records = record.get("volumes" if what == "book" else "parts") or [record]
     if given is None:
         return [_find_file(record, what, alignment) for record in records]
     named = [Path(given)] if isinstance(given, Path | str) else [Path(path) for path in given]
@@ -43,7 +44,7 @@ def find_files(
             alignment,
         )
     for path, record in zip(named, records, strict=True):
-        if not path.is_file():
+        if not is_file(path):
             raise InputError("no such file; check the path", path)
         if not _is_it(path, record):
             raise InputError(
@@ -56,7 +57,7 @@ def _find_file(record: dict[str, Any], what: str, alignment: Path) -> Path:
     """A file that was not given: where it was, or near the alignment."""
     if record["path"] is None:
         raise InputError(f"does not say where its {what} is; give it with --{what} FILE", alignment)
-    places = [place for place in _places(Path(record["path"]), alignment) if place.is_file()]
+    places = [place for place in _places(Path(record["path"]), alignment) if is_file(place)]
     found = next((place for place in places if _is_it(place, record)), None)
     if found is not None:
         return found
@@ -75,7 +76,7 @@ def _find_in_folder(folder: Path, record: dict[str, Any]) -> Path:
     """A file in a folder by its name, or by the name of its own folder too (`CD1/film.avi`)."""
     recorded = Path(record["path"] or "")
     places = [folder / recorded.name, folder / recorded.parent.name / recorded.name]
-    there = (place for place in places if place.is_file() and _is_it(place, record))
+    there = (place for place in places if is_file(place) and _is_it(place, record))
     return next(there, places[0])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from folioreel.export.formats import FORMATS, RESULTS
-from folioreel.files import check_output_folder, make_folder
+from folioreel.files import check_output_folder, make_folder, mark_finished, mark_unfinished
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Link
 
@@ -34,12 +34,13 @@ def write_results(
     formats: Iterable[str] = RESULTS,
 ) -> list[Path]:
     """Write some formats into a folder; returns the files."""
-    make_folder(folder)
+    mark_unfinished(folder)
     chosen = [name for name in FORMATS if name in set(formats)]
     files = _write_parts(alignment, folder / PARTS, chosen)
     for name in chosen:
         files.append(folder / FORMATS[name].file)
         write_format(alignment, name, files[-1], progress)
+    mark_finished(folder)
     return files
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
 from folioreel.files import replacing, write_text
+from folioreel.text import guard_cell
 from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Link
 
@@ -41,7 +42,7 @@ def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
 
 
 def write_csv(alignment: Alignment, path: Path) -> None:
-    """The rows as CSV, under a line of column names."""
+    """The rows as CSV, under a line of column names; see `guard_cell` for lines like `- Yes.`."""
     write_rows(table_rows(alignment), path)
 
 
@@ -50,7 +51,7 @@ def write_rows(rows: list[dict[str, Any]], path: Path, columns: Sequence[str] = 
     file = io.StringIO()
     writer = csv.DictWriter(file, list(rows[0]) if rows else list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({key: guard_cell(cell) for key, cell in row.items()} for row in rows)
     write_text(path, file.getvalue())
 
 

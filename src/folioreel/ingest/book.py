@@ -15,10 +15,10 @@ from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.books.titles import is_numbered, is_part
 from folioreel.ingest.several import Given, check_distinct, list_files
-from folioreel.ingest.source import SourceFile, decode_text, describe_known, open_source
+from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.volumes import join_volumes
-from folioreel.text import split_sentences
+from folioreel.text import printable, split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
 Reader = Callable[[SourceFile], Manuscript]
@@ -48,6 +48,7 @@ _SUFFIXES = {
 }
 
 _BLANKS = b"\xef\xbb\xbf \r\n\t"  # may stand before the first character
+_LONGEST_TITLE = 500  # characters; nothing is joined to a longer one, as headings may be endless
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
 
 
@@ -109,7 +110,7 @@ def detect_format(file: SourceFile) -> str:
     head, suffix = file.data[:4096], file.path.suffix.lower()
     if b"%PDF-" in head[:1024]:  # readers accept the mark anywhere in the first kilobyte
         return "pdf"
-    if head.startswith(b"PK"):
+    if is_zip(head):
         return _zip_format(file)
     if b"<fictionbook" in head.lower():
         return "fb2"
@@ -123,7 +124,7 @@ def detect_format(file: SourceFile) -> str:
 
 def _refuse_other_files(head: bytes, path: Path) -> None:
     """Raise an error if the first bytes of a file show that it is not a book."""
-    if b"%PDF-" in head[:1024] or head.startswith(b"PK"):
+    if b"%PDF-" in head[:1024] or is_zip(head):
         return
     kind = describe_known(head) or _describe_data(head, path)
     if kind is not None:
@@ -177,7 +178,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
     openings: list[tuple[str, int]] = []  # (title, first paragraph)
     for block in blocks:
         if block.kind == "heading":
-            _open_chapter(openings, block.text, len(paragraphs))
+            _open_chapter(openings, printable(block.text), len(paragraphs))
         elif block.kind in ("paragraph", "verse"):
             first = len(sentences)
             sentences += _block_sentences(block, manuscript.language, first)
@@ -188,7 +189,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
     if not sentences:
         raise InputError(_NO_STORY, file.path)
     return Book(
-        title=manuscript.title,
+        title=printable(manuscript.title),
         sentences=tuple(sentences),
         paragraphs=tuple(paragraphs),
         chapters=_chapters(openings, len(paragraphs)),
@@ -205,6 +206,7 @@ def _open_chapter(openings: list[tuple[str, int]], text: str, first: int) -> Non
         before = openings.pop()[0]
         # A heading above a number is a part, or a stray line of the title page.
         joins = is_part(before) if is_numbered(text) else before.lower() != text.lower()
+        joins = joins and len(before) < _LONGEST_TITLE
         text = f"{before.rstrip(' .:')}: {text}" if joins else text
     openings.append((text, first))
 

@@ -11,10 +11,11 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, cast
 
 from folioreel.errors import InputError
 from folioreel.ingest.tables import TableRow, read_rows
+from folioreel.reading import read_rest, read_utf8, read_whole
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
@@ -80,14 +81,14 @@ def read_pictures(folder: Path) -> Iterator[tuple[str, bytes]]:
         reason = "has neither images-*.tar nor images/; give the folder of Flickr8k"
         raise InputError(reason, folder)
     for path in files:
-        yield path.stem, path.read_bytes()
+        yield path.stem, read_whole(path)
     for archive in archives:
         try:
             with tarfile.open(archive) as opened:
                 for member in opened:
                     found = opened.extractfile(member)
                     if found is not None:
-                        yield Path(member.name).stem, found.read()
+                        yield Path(member.name).stem, read_rest(cast(BinaryIO, found), archive)
         except (tarfile.TarError, EOFError, OSError) as error:
             raise InputError("is damaged; copy it again", archive) from error
 
@@ -116,14 +117,9 @@ def _group_sentences(rows: Iterable[TableRow], path: Path) -> dict[str, list[str
 
 
 def _read_lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
-        raise InputError(f"{reason}; give the folder of Flickr8k", path) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8 text", path) from error
-    return [line for line in text.splitlines() if line.strip()]
+    if not path.exists():
+        raise InputError("is missing; give the folder of Flickr8k", path)
+    return [line for line in read_utf8(path).splitlines() if line.strip()]
 
 
 def find_names(texts: Iterable[str]) -> frozenset[str]:

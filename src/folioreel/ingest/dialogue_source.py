@@ -34,6 +34,7 @@ from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
 from folioreel.language import language_code
 from folioreel.progress import ProgressCallback
+from folioreel.reading import is_file
 from folioreel.times import format_clock as clock
 from folioreel.types import Subtitle
 
@@ -201,7 +202,7 @@ def _noted(note: str, dialogue: Dialogue) -> Dialogue:
 def is_file_name(text: str, folder: Path = Path()) -> bool:
     """Whether what the user asked for is a path, in a folder, not a language or a number."""
     path = folder / text
-    return path.suffix.lower() in SUBTITLE_SUFFIXES or path.is_file() or "/" in text
+    return path.suffix.lower() in SUBTITLE_SUFFIXES or is_file(path) or "/" in text
 
 
 def find_sidecar(video: Path, *, pictures: bool = False) -> Path | None:
@@ -217,9 +218,7 @@ def find_sidecar(video: Path, *, pictures: bool = False) -> Path | None:
     except OSError:
         return None  # a folder that may be entered but not listed
     ranked = [(rank, path) for path in beside if (rank := _rank_sidecar(path, video))]
-    fitting = (
-        pair for pair in ranked if pair[1].is_file() and _holds_pictures(pair[1]) is pictures
-    )
+    fitting = (pair for pair in ranked if is_file(pair[1]) and _holds_pictures(pair[1]) is pictures)
     return min(fitting, default=(None, None))[1]
 
 

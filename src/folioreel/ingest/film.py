@@ -34,6 +34,7 @@ from folioreel.ingest.video.shots import VideoScan, recall_features, same_shots,
 from folioreel.ingest.video.voice import find_voice
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.progress import ProgressCallback, name_progress
+from folioreel.text import printable
 from folioreel.types import Film
 
 _log = logging.getLogger(__name__)
@@ -284,7 +285,7 @@ def _build_film(video: OpenVideo, scan: VideoScan, dialogue: Dialogue) -> Film:
         notes += check_times(first_s, last_s, whole_s, video.frame_rate)
     ends = (subtitle.end_s for subtitle in dialogue.subtitles if subtitle.end_s <= whole_s)
     return Film(
-        title=_title_from_name(video.path) if _is_junk(video.title) else video.title,
+        title=_title_from_name(video.path) if _is_junk(video.title) else printable(video.title),
         duration_s=max([scan.end_s, *ends]),
         shots=scan.shots,
         subtitles=dialogue.subtitles,
@@ -327,7 +328,7 @@ def _title_from_name(path: Path) -> str:
     name = _name_without_language(path)
     if " " not in name:
         name = re.sub(r"[._]+", " ", name)
-    return _RELEASE_WORDS.sub("", name).strip(" -_.") or path.stem
+    return printable(_RELEASE_WORDS.sub("", name).strip(" -_.") or path.stem)
 
 
 def _name_without_language(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,12 +17,14 @@ from PIL import Image, ImageOps
 
 from folioreel.errors import InputError
 from folioreel.ingest.video.container import OpenVideo
+from folioreel.reading import read_whole
 from folioreel.types import Film, Shot
 
 Pixels = NDArray[np.uint8]  # (height, width, 3), RGB
 
-# 600 MB as RGB. Larger files are scans or decompression bombs, and nothing here needs the detail.
-_MOST_PIXELS = 200_000_000
+# 360 MB as RGB, what the largest cameras take. Larger files are scans or decompression bombs, and
+# nothing here needs the detail.
+_MOST_PIXELS = 120_000_000
 # Frames to decode, at most, to reach a shot that has no key frame. Encoders set one at least every
 # 250 frames by default; in a film with fewer, the last frame decoded has to do.
 _MOST_FRAMES = 300
@@ -31,10 +34,15 @@ def read_picture(source: Path | bytes, name: str = "") -> Pixels:
     """The pixels of a picture file (or of its bytes, called `name` in messages), upright."""
     place = source if isinstance(source, Path) else Path(name) if name else None
     try:
-        data = source.read_bytes() if isinstance(source, Path) else source
-        with Image.open(io.BytesIO(data)) as opened:
+        data = read_whole(source) if isinstance(source, Path) else source
+        with warnings.catch_warnings():
+            # We have a limit of our own.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            opened = Image.open(io.BytesIO(data))
+        with opened:
             if opened.width * opened.height > _MOST_PIXELS:
-                raise InputError("is too large a picture; make it smaller", place)
+                most = f"{_MOST_PIXELS // 10**6} million pixels"
+                raise InputError(f"is a picture of more than {most}; make it smaller", place)
             return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
     except InputError:
         raise

@@ -10,6 +10,8 @@ from itertools import takewhile, zip_longest
 from pathlib import Path
 
 from folioreel.errors import InputError
+from folioreel.reading import is_folder
+from folioreel.text import printable
 
 Given = Path | str | Sequence[Path | str]
 """One file, a folder of files, or several of either in order."""
@@ -76,12 +78,14 @@ def list_files(given: Given, what: str, choose: Callable[[list[Path]], list[Path
         given = [given]
     files: list[Path] = []
     for path in map(Path, given):
-        files += _list_folder(path, what, choose) if path.is_dir() else [path]
+        files += _list_folder(path, what, choose) if is_folder(path) else [path]
     if not files:
         raise InputError("no file was given")
-    for k, path in enumerate(files):
-        if path in files[:k]:
+    seen: set[Path] = set()
+    for path in files:
+        if path in seen:
             raise InputError("is given twice; give each file once, in order", path)
+        seen.add(path)
     return files
 
 
@@ -122,12 +126,12 @@ def share_title(titles: Sequence[str], files: Sequence[Path]) -> tuple[str, list
     >>> share_title(["Alice CD1", "Alice CD2"], [Path("a1.avi"), Path("a2.avi")])
     ('Alice', ['CD1', 'CD2'])
     """
-    stems = [re.sub(r"[._]+", " ", path.stem) for path in files]
+    stems = [re.sub(r"[._]+", " ", printable(path.stem)) for path in files]
     for names in (titles, stems):
         shared, rests = _split_titles(names)
         if shared:
             return shared, rests
-    parents = [path.absolute().parent.name for path in files]
+    parents = [printable(path.absolute().parent.name) for path in files]
     inside = [f"{parent}/{stem}" for parent, stem in zip(parents, stems, strict=True)]
     numbers = [str(number) for number in range(1, len(files) + 1)]
     names = next(names for names in (titles, stems, inside, numbers) if _differ(names))

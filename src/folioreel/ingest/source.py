@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import lzma
@@ -21,12 +22,19 @@ from urllib.parse import unquote
 from charset_normalizer import from_bytes
 
 from folioreel.errors import InputError
+from folioreel.reading import (
+    LARGEST_TEXT,
+    STRONGEST_PACKING,
+    inflates_absurdly,
+    megabytes,
+    open_file,
+    read_rest,
+)
 
 # Enough to recognise any format; a video given by mistake is refused before it is read whole.
 _HEAD_BYTES = 65536
-# Most bytes that are unpacked, against ZIP bombs: the longest novels need 10 MB of markup.
-_LARGEST_MEMBER = 64 * 2**20
-_LARGEST_TOTAL = 512 * 2**20
+# Most bytes that are unpacked of one archive; of one member, `LARGEST_TEXT`.
+_LARGEST_TOTAL = 2 * LARGEST_TEXT
 # What `zipfile` and its decompressors raise on damaged archives.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError)
 _BROKEN_ZIP = (*_DAMAGE, OSError, ValueError, ArithmeticError, LookupError, RuntimeError)
@@ -68,13 +76,11 @@ _KNOWN: _Signatures = (
     (rb"\xff\xd8\xff", "a JPEG picture"),
     (rb"\x89PNG", "a PNG picture"),
     (rb"GIF8", "a GIF picture"),
-    (rb"%PDF", "a PDF document"),
     (rb"Rar!", "a RAR archive (unpack it first)"),
     (rb"7z\xbc\xaf", "a 7-Zip archive (unpack it first)"),
     (rb"\x1f\x8b", "a gzip archive (unpack it first)"),
     (rb"ID3", "an MP3 recording"),
     (rb"fLaC", "a FLAC recording"),
-    (rb"\{\\rtf", "an RTF document"),
     (rb"\xd0\xcf\x11\xe0", "an old Microsoft Office document"),
     (rb"MZ", "a Windows program"),
     (rb"\x7fELF", "a program"),
@@ -83,11 +89,15 @@ _KNOWN: _Signatures = (
     (rb"ITSF", "a Windows help file (CHM)"),
     (rb"AT&TFORM", "a DjVu scan"),
 )
+_KNOWN_TEXTS: _Signatures = (
+    (rb"%PDF", "a PDF document"),
+    (rb"\{\\rtf", "an RTF document"),
+)
 _BITMAP_SUBTITLES: _Signatures = (
     (rb"PG", "a PGS stream (.sup)"),
     (rb"\x00\x00\x01\xba", "a VobSub stream (.sub)"),
-    (rb"# VobSub index", "a VobSub index (.idx)"),
 )
+_VOBSUB_INDEX: _Signatures = ((rb"# VobSub index", "a VobSub index (.idx)"),)
 _TEXTS: _Signatures = (
     (rb"<!doctype html|<html", "a web page (was it saved instead of the file behind it?)"),
     (rb"<\?xml|<\w+[\s>]", "an XML document"),
@@ -126,7 +136,7 @@ def open_source(path: Path, check: Callable[[bytes, Path], None] | None = None) 
     with _opened(path) as (head, file):
         if check is not None:
             check(head, path)
-        return SourceFile(path=path, data=head + file.read())
+        return SourceFile(path=path, data=head + read_rest(file, path))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -143,18 +153,11 @@ def read_head(path: Path) -> bytes:
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[bytes, BinaryIO]]:
     """A file's first bytes, and the file to read on from there."""
-    if path.is_dir():
-        raise InputError("is a folder; give one file", path)
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
-            if not head:
-                raise InputError("the file is empty; was its download or copy cut short?", path)
-            yield head, file
-    except FileNotFoundError:
-        raise InputError("no such file; check the path", path) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", path) from error
+    with open_file(path) as file:
+        head = file.read(_HEAD_BYTES)
+        if not head:
+            raise InputError("the file is empty; was its download or copy cut short?", path)
+        yield head, file
 
 
 class Archive:
@@ -167,7 +170,7 @@ class Archive:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             members = self._zip.infolist()
         except _BROKEN_ZIP as error:
-            if data.startswith(b"PK"):
+            if is_zip(data):
                 message = "is cut short or damaged; download or copy it again"
             else:
                 message = "is not an EPUB (no ZIP archive); was another file renamed?"
@@ -181,7 +184,8 @@ class Archive:
         folder = folders[0] if len(folders) == 1 else ""
         # Of two members with the same name, the first counts.
         self._names = {_folded(name.removeprefix(folder)): name for name in reversed(names)}
-        self._unpacked = 0
+        self._size, self._unpacked = len(data), 0
+        self._refuse_bomb(sum(member.file_size for member in members))  # as they say
 
     def __contains__(self, name: str) -> bool:
         """Whether there is such a member."""
@@ -196,15 +200,21 @@ class Archive:
         """A member's bytes; raises `InputError` if it is damaged, or far larger than any book."""
         try:
             with self._zip.open(self._names[_folded(name)]) as member:
-                data = member.read(_LARGEST_MEMBER + 1)
+                data = member.read(LARGEST_TEXT + 1)
         except _BROKEN_ZIP as error:
             message = f"is damaged ({name} cannot be unpacked); download or copy it again"
             raise InputError(message, self.path) from error
         self._unpacked += len(data)
-        if len(data) > _LARGEST_MEMBER or self._unpacked > _LARGEST_TOTAL:
-            message = f"unpacks to far more than a book holds ({name}); is it really a book?"
+        if len(data) > LARGEST_TEXT or self._unpacked > _LARGEST_TOTAL:
+            message = f"holds more than {megabytes(LARGEST_TEXT)} of text; is it really a book?"
             raise InputError(message, self.path)
+        self._refuse_bomb(self._unpacked)
         return data
+
+    def _refuse_bomb(self, unpacked: int) -> None:
+        if inflates_absurdly(self._size, unpacked):
+            message = f"unpacks to more than {STRONGEST_PACKING} times its size; is it a book?"
+            raise InputError(message, self.path)
 
 
 def _folded(name: str) -> str:
@@ -218,6 +228,9 @@ def decode_text(data: bytes, path: Path) -> str:
     UTF-8 is tried first, because other text is hardly ever valid UTF-8 by accident; after that,
     statistics decide.
     """
+    if len(data) > LARGEST_TEXT:
+        message = f"holds more than {megabytes(LARGEST_TEXT)} of text; is it the right file?"
+        raise InputError(message, path)
     return _decode(data, path).replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -267,19 +280,39 @@ def _match(data: bytes, signatures: _Signatures) -> str | None:
     return next(found, None)
 
 
+def _match_binary(data: bytes, signatures: _Signatures) -> str | None:
+    """As `_match`, but text is no binary file, even if it begins with `PK`, `MZ` or `RIFF`."""
+    return None if _is_plain_text(data[:4096]) else _match(data, signatures)
+
+
+def _is_plain_text(head: bytes) -> bool:
+    """Whether bytes are UTF-8, perhaps cut inside a character, without control characters."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return not re.search(rb"[\x00-\x08\x0e-\x1a\x7f]", head)
+
+
+def is_zip(data: bytes) -> bool:
+    """Whether bytes begin like a ZIP archive, perhaps an empty one."""
+    return data.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
 def describe_bitmap_subtitles(data: bytes) -> str | None:
     """The kind of subtitle file that holds pictures of text, or None."""
-    return _match(data.lstrip(b"\xef\xbb\xbf"), _BITMAP_SUBTITLES)
+    data = data[:_HEAD_BYTES].lstrip(b"\xef\xbb\xbf")
+    return _match(data, _VOBSUB_INDEX) or _match_binary(data, _BITMAP_SUBTITLES)
 
 
 def describe_video(data: bytes) -> str | None:
     """The kind of video whose first bytes these are, or None."""
-    return _match(data, _VIDEOS)
+    return _match_binary(data, _VIDEOS)
 
 
 def describe_known(data: bytes) -> str | None:
     """The kind of file that these first bytes are the signature of, or None."""
-    return _match(data, _KNOWN)
+    return _match(data, _KNOWN_TEXTS) or _match_binary(data, _KNOWN)
 
 
 def describe_file(data: bytes) -> str:

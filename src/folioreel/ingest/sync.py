@@ -126,7 +126,9 @@ def find_timing(subtitles: Sequence[Subtitle], voice: NDArray[np.bool_]) -> Timi
         return None
     lags = round(_LARGEST_OFFSET_S * FRAMES_PER_S)
     # Long enough for the last cue at the slowest rate, and no shift wraps around.
-    length = max(len(voice), round(subtitles[-1].end_s * 1.05 * FRAMES_PER_S)) + lags
+    # Cues far beyond the sound cannot be compared, and their times may be absurd.
+    end_s = min(subtitles[-1].end_s * 1.05, 2 * len(voice) / FRAMES_PER_S)
+    length = max(len(voice), round(end_s * FRAMES_PER_S)) + lags
     sound = _contrast(voice.astype(np.float32), length)
     best = max(
         (_best_shift(subtitles, stretch, sound, lags) for stretch in _stretches(subtitles)),

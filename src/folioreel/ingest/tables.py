@@ -15,8 +15,9 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest import source
+from folioreel.text import unguard_cell
 
-_SEP_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
+_SEP_LINE = re.compile(r'sep=(\t|[^\w\s"])', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -32,14 +33,15 @@ def read_rows(path: Path, *, quoted_tabs: bool = True) -> list[TableRow]:
     """The rows of a table, the header among them; rows without any text are left out.
 
     `quoted_tabs` says whether quotation marks around the cells of a TSV are removed, as a
-    spreadsheet puts them there. In tables of dialogue they are part of what is said.
+    spreadsheet puts them there. In tables of dialogue they are part of what is said, as is an
+    apostrophe, which else may only keep a cell from being a formula (`guard_cell`).
 
     Raises:
         InputError: The file cannot be read or is not text, or a row has more cells than the first.
     """
     text = source.decode_text(source.read_bytes(path), path)
     first, _, rest = text.partition("\n")
-    announced = _SEP_LINE.fullmatch(first.strip('" \t'))
+    announced = _SEP_LINE.fullmatch(first.strip('" '))
     delimiter = announced.group(1) if announced else _find_delimiter(first)
     skipped = 1 if announced else 0
     plain = delimiter == "\t" and not quoted_tabs
@@ -55,7 +57,8 @@ def read_rows(path: Path, *, quoted_tabs: bool = True) -> list[TableRow]:
         for row in reader:
             line = reader.line_num + skipped
             if any(cell.strip() for cell in row):
-                rows.append(TableRow(line=line, cells=tuple(row)))
+                cells = tuple(row if plain else map(unguard_cell, row))
+                rows.append(TableRow(line=line, cells=cells))
     except csv.Error as error:
         raise InputError(
             f"is not a table as spreadsheets write them ({error}); are quotation marks closed, and "

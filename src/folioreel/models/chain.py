@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.compiled import njit
 from folioreel.config import ChainConfig
 from folioreel.types import Film
 
@@ -94,7 +94,7 @@ def judge_chain(chain: Chain, judged: Mapping[int, int]) -> Chain:
     return replace(chain, unary=unary)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_costs(step: float, pace: float, stay: float, sigma: float, costs: Costs) -> None:
     """Write the cost of every displacement into `costs` (2 J - 1,)."""
     sentences = (costs.shape[0] + 1) // 2

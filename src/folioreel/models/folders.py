@@ -39,6 +39,7 @@ from safetensors import SafetensorError
 from folioreel import __version__
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import UNFINISHED, make_folder
+from folioreel.json_input import parse_json
 from folioreel.models.vocabulary import Vocabulary
 
 CONFIG, CARD, VOCABULARY = "config.json", "README.md", "vocabulary.txt"
@@ -77,7 +78,7 @@ class ModelFormat:
     def is_in(self, folder: Path) -> bool:
         """Whether a folder says that it holds such a model."""
         try:
-            config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+            config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
         return isinstance(config, dict) and config.get("format") == self.name
@@ -131,7 +132,7 @@ class ModelFormat:
 
     def _read_config(self, folder: Path) -> dict[str, Any]:
         try:
-            config = json.loads(_read(folder, CONFIG))
+            config = parse_json(_read(folder, CONFIG))
         except ValueError as error:
             raise _damaged(folder, f"{CONFIG} is damaged") from error
         if not isinstance(config, dict) or config.get("format") != self.name:

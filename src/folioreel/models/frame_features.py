@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import file_sha256, make_folder, write_whole
+from folioreel.json_input import convert, parse_json
 from folioreel.models.folders import load_once
 from folioreel.models.onnx_graphs import open_session
 from folioreel.packages import check_package_file, locate_in_package
@@ -217,7 +217,7 @@ def _read_description(graph: Path) -> tuple[Description, str]:
         return Description(), ""
     try:
         text = path.read_text(encoding="utf-8")
-        return Description(**json.loads(text)), text
+        return convert(parse_json(text), Description, known_only=True), text
     except (OSError, TypeError, ValueError) as error:
         raise ModelFolderError(
             f"{path}: does not describe a network ({error}); see docs/explanation/visual.md"

@@ -109,7 +109,8 @@ class GraphBuilder:
 
 
 def open_session(graph: bytes | Path) -> onnxruntime.InferenceSession:
-    """A session that runs on the thread that calls it."""
+    """A session that runs on the thread that calls it, and reports to nobody."""
+    onnxruntime.disable_telemetry_events()  # on by default in the builds for Windows
     options = onnxruntime.SessionOptions()
     # Each core runs whole batches by itself. Threads that share one matrix product wait for each
     # other at every word, which takes up to three times as long when another program uses a core.

@@ -10,20 +10,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from folioreel.config import (
-    AlignConfig,
-    CalibrationConfig,
-    ChainConfig,
-    PicturesConfig,
-    StepsConfig,
-)
+from folioreel.config import AlignConfig
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import make_folder, write_whole
+from folioreel.json_input import convert
 from folioreel.models.folders import CARD, CONFIG, ModelFormat
 
 FORMAT = ModelFormat(name="folioreel-preset", version=1, what="preset", below="presets")
 PRESETS = FORMAT.shipped()
-_NESTED = ("chain", "steps", "pictures", "calibration")
 # Settings of the chain in presets of earlier versions; without `absent` they had no effect.
 _RETIRED = ("absent", "enter", "leave")
 
@@ -59,16 +53,13 @@ def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str
 
 def config_from_dict(values: dict[str, Any]) -> AlignConfig:
     """The settings that `asdict` made these values from."""
-    if values["chain"].get("absent"):
+    chain = dict(values["chain"])
+    if chain.get("absent"):
         raise ConfigError('chain.absent, the state "not in the book", is no longer supported')
-    steps, calibration = values["steps"], values["calibration"]
+    for name in _RETIRED:
+        chain.pop(name, None)
+    calibration = values["calibration"]
     if isinstance(calibration, list | tuple):  # the slope and the offset of earlier versions
-        calibration = dict(zip(("link", "bias"), map(float, calibration), strict=True))
-    pictures = values.get("pictures")  # missing in presets older than the visual measures
-    return AlignConfig(
-        **{key: value for key, value in values.items() if key not in _NESTED},
-        chain=ChainConfig(**{k: v for k, v in values["chain"].items() if k not in _RETIRED}),
-        steps=None if steps is None else StepsConfig(**steps),
-        pictures=None if pictures is None else PicturesConfig(**pictures),
-        calibration=CalibrationConfig(**calibration),
-    )
+        calibration = dict(zip(("link", "bias"), calibration, strict=True))
+    values = {**values, "chain": chain, "calibration": calibration}
+    return convert(values, AlignConfig, known_only=True)

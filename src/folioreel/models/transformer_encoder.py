@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +21,7 @@ from tokenizers import Tokenizer
 
 from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.files import file_sha256
+from folioreel.json_input import parse_json
 from folioreel.models.folders import (
     CARD,
     Content,
@@ -263,7 +263,7 @@ def _pooling(folder: Path, config: dict[str, Any]) -> str:
 def _read_json(path: Path) -> Any:
     """The content of a JSON file; None if there is no such file."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -18,6 +18,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.compiled import njit
 from folioreel.similarity.base import TokenPair
 
 ORDERS = 5  # the paper takes BLEU-1 … BLEU-5
@@ -136,7 +137,7 @@ def _index_ngrams(grams: _Grams, size: int) -> _Index:
     return _Index(sentences=pairs[1].copy(), counts=counts.astype(np.int64), starts=starts)
 
 
-@numba.njit(cache=True, parallel=True, nogil=True)
+@njit(parallel=True, nogil=True)
 def _bleu_rows(
     first: int,
     moments: _Counts,

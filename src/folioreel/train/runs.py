@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import make_folder, write_text
+from folioreel.json_input import parse_json
 
 DeviceName = Literal["auto", "cpu", "cuda"]
 CHECKPOINT, REPORT = "checkpoint.pt", "report.json"
@@ -81,7 +82,7 @@ def open_run(
 def read_json(path: Path) -> dict[str, Any]:
     """The content of a file of ours; empty if it is missing or damaged, to be made again."""
     try:
-        found = json.loads(path.read_bytes())
+        found = parse_json(path.read_bytes())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

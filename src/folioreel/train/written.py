@@ -17,6 +17,8 @@ from pathlib import Path
 from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.book import load_book
 from folioreel.progress import ProgressCallback, ignore_progress, track
+from folioreel.reading import read_utf8
+from folioreel.times import parse_digits
 from folioreel.train.lessons import TextLesson, equal_shares
 
 HOW = ("verbatim", "paraphrase", "reported", "scene", "new")
@@ -95,18 +97,17 @@ def read_written(
 
 
 def _read_adaptation(path: Path) -> _Adaptation:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", path) from error
+    lines = read_utf8(path).splitlines()
     head = _HEAD.fullmatch(lines[0]) if lines else None
     if head is None:
         raise InputError("does not begin with the line that names the novel", path, 1)
-    first, count = int(head["first"]), int(head["count"])
+    first, count = parse_digits(head["first"]), parse_digits(head["count"])
     rows = []
     for number, row in enumerate(lines[1:], 2):
         line, how, places = (*row.split("\t"), "", "")[:3]
-        sentences = tuple(int(place) for place in places.split(",") if place.strip().isdecimal())
+        sentences = tuple(
+            parse_digits(place.strip()) for place in places.split(",") if place.strip().isdecimal()
+        )
         inside = all(first <= place < first + count for place in sentences)
         if not line or how not in HOW or bool(sentences) == (how == "new") or not inside:
             raise InputError(
@@ -118,7 +119,7 @@ def _read_adaptation(path: Path) -> _Adaptation:
         rows.append((line, how, sentences))
     return _Adaptation(
         name=path.stem,
-        number=int(head["number"]),
+        number=parse_digits(head["number"]),
         title=_slug(head["title"]),
         first=first,
         count=count,

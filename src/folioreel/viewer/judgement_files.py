@@ -6,12 +6,12 @@ the moments that a reader judged. Only these rows count, so a table of an older 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest.source import read_bytes
 from folioreel.ingest.tables import TableRow, read_rows
+from folioreel.json_input import parse_json
 from folioreel.text import squeeze
 from folioreel.types import Alignment, Book
 from folioreel.viewer.judgements import FORMAT, VERSION, ReaderJudgement
@@ -36,14 +36,14 @@ def read_judgements(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
 def _read_saved(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
     """What page.html saved."""
     try:
-        values = json.loads(read_bytes(path))
+        values = parse_json(read_bytes(path))
         if (values["format"], values["version"]) != (FORMAT, VERSION):
             raise ValueError("another format or version")
         titles = (alignment.book.title, alignment.film.title)
         if (values["book"], values["film"]) != titles:
             raise ValueError(f"it is of {values['book']} and {values['film']}")
         return [ReaderJudgement.from_dict(entry, alignment) for entry in values["judgements"]]
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         message = f"is not a file of judgements saved by the page ({error})"
         raise InputError(message, path) from error
 

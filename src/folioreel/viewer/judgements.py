@@ -23,6 +23,7 @@ from folioreel.evaluate.dataset import FILM_JSON, write_film_json
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import detect_format, open_book
 from folioreel.ingest.source import read_bytes
+from folioreel.json_input import parse_json
 from folioreel.types import Alignment, Book, Film, Verdict
 
 FORMAT = "folioreel-judgements"
@@ -142,8 +143,8 @@ class Judgements:
         self._size = data.rfind(b"\n") + 1
         for number, line in enumerate(data[: self._size].splitlines(), 1):
             try:
-                self._take(json.loads(line), number)
-            except (ValueError, LookupError, TypeError, RecursionError) as error:
+                self._take(parse_json(line), number)
+            except (ValueError, LookupError, TypeError) as error:
                 raise InputError(f"cannot be read ({error})", path, number) from error
 
     def _take(self, entry: dict[str, Any], number: int) -> None:

@@ -30,6 +30,7 @@ from typing import Any, BinaryIO, ClassVar
 from folioreel.errors import FolioReelError, InputError
 from folioreel.export.page_html import WIDTH_PX, encode_jpeg, render_page
 from folioreel.ingest.picture import FilmStills
+from folioreel.json_input import parse_json
 from folioreel.viewer.connections import BoundedHandler, BoundedServer
 from folioreel.viewer.film_file import FilmFile
 from folioreel.viewer.session import Session, StaleError
@@ -253,8 +254,8 @@ class _Handler(BoundedHandler, BaseHTTPRequestHandler):
             code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             raise _RefusedError(code, "the request is too large for a judgement")
         try:
-            body = json.loads(self.rfile.read(size))
-        except (ValueError, RecursionError):  # the second is for a thousand brackets
+            body = parse_json(self.rfile.read(size))
+        except ValueError:
             body = None
         if not isinstance(body, dict):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "a judgement must be a JSON object")

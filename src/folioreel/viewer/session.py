@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.page_html import make_payload, page_link
 from folioreel.ingest.film import watch_film
+from folioreel.ingest.source import read_bytes
+from folioreel.json_input import parse_json
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Link
@@ -38,6 +39,21 @@ class StaleError(FolioReelError):
 
 class _ClosedError(Exception):
     """The session was closed while scores were being computed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RevisedLink:
+    sentence: int
+    score: float
+    in_book: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Revised:
+    """What a session needs of the corrected alignment of the last one."""
+
+    model: dict[str, Any]
+    links: list[_RevisedLink]
 
 
 class Session:
@@ -119,7 +135,7 @@ class Session:
     @property
     def is_behind(self) -> bool:
         """Whether the links around some judgements have not been revised yet."""
-        return self._is_behind
+        return self._links_are_behind
 
     def payload(
         self, thumbnails: list[str | None], server: dict[str, str | None]
@@ -260,20 +276,21 @@ class Session:
         """
         is_behind = self.judgements.revision > 0
         try:
-            text = (self.judgements.folder / REVISED).read_text(encoding="utf-8")
-            document = json.loads(text)
-            found = document["model"]
+            document = parse_json(read_bytes(self.judgements.folder / REVISED), _Revised)
+            found = document.model
             # They may also be of another alignment of the same files.
             is_behind = is_behind and found != self._signature()
             if found == self._signature():
-                for k, link in enumerate(document["links"]):
+                for k, link in enumerate(document.links):
+                    if not (0 <= link.sentence < len(self.alignment.book.sentences)):
+                        raise ValueError("a link beyond the book")
                     self._links[k] = replace(
                         self._links[k],
-                        sentence=link["sentence"],
-                        score=link["score"],
-                        in_book=link["in_book"],
+                        sentence=link.sentence,
+                        score=link.score,
+                        in_book=link.in_book,
                     )
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        except (InputError, ValueError, LookupError):
             pass  # derived from the journal, and rewritten by the next judgement
         for moment, judgement in self.judgements.current.items():
             self._links[moment] = _judged_link(self._links[moment], judgement)

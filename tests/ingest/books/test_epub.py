@@ -566,9 +566,9 @@ def test_a_comic_has_no_text(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("folioreel.ingest.source._LARGEST_MEMBER", 10_000)
+    monkeypatch.setattr("folioreel.ingest.source.LARGEST_TEXT", 10_000)
     huge = {"ch1.xhtml": page(f"<p>{'a' * 100_000}</p>"), "ch2.xhtml": CHAPTERS["ch2.xhtml"]}
-    with pytest.raises(InputError, match="far more than a book"):
+    with pytest.raises(InputError, match="more than 0 MB of text"):
         read_epub(pack(tmp_path, epub3(huge)))
 
 

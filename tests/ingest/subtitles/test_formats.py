@@ -267,7 +267,7 @@ def test_ttml_of_the_oldest_namespace_with_prefixes(tmp_path: Path) -> None:
 LONG = "9" * 5000  # more digits than int() converts
 
 
-def test_a_ttml_time_of_thousands_of_digits_is_no_time(tmp_path: Path) -> None:
+def test_a_ttml_time_of_thousands_of_digits_is_outside_the_film(tmp_path: Path) -> None:
     shown = "".join(
         f'<p begin="{begin}" dur="1s">{word} is said.</p>'
         for begin, word in [("1s", "One"), (f"{LONG}:00:00", "Two"), (f"{LONG}t", "Three")]
@@ -275,15 +275,14 @@ def test_a_ttml_time_of_thousands_of_digits_is_no_time(tmp_path: Path) -> None:
     rates = f'frameRate="{LONG}" tickRate="{LONG}" frameRateMultiplier="{LONG} 1001"'
     text = TTML_HEAD.format(rates) + f"<body><div>{shown}</div></body></tt>"
     dialogue = read(tmp_path, text)
-    assert sorted(texts_of(dialogue)) == ["One is said.", "Three is said.", "Two is said."]
-    assert max(end_s for _, end_s in times_of(dialogue)) <= 2.0
+    assert texts_of(dialogue) == ["One is said."]
+    assert times_of(dialogue) == [(1.0, 2.0)]
+    assert dialogue.notes == ("subtitle cues left out: 2 outside the film",)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        f"{{1}}{{{LONG}}}Hello.\n{{50}}{{60}}Goodbye.\n",
-        f"[10][{LONG}]Hello.\n[50][60]Goodbye.\n",
         '{"segments": [{"start": "x", "end": 2, "text": "Hello."}]}',
         '{"events": [{"tStartMs": 1, "segs": [3]}]}',
         '{"events": [{"strange": 1}]}',
@@ -292,6 +291,27 @@ def test_a_ttml_time_of_thousands_of_digits_is_no_time(tmp_path: Path) -> None:
 def test_numbers_that_are_none_are_one_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="not as"):
         read(tmp_path, text, "film.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "start_s"),
+    [
+        (f"{{1}}{{1}}25\n{{25}}{{{LONG}}}Hello.\n{{50}}{{60}}Goodbye.\n", 1.0),
+        (f"[10][{LONG}]Hello.\n[50][60]Goodbye.\n", 1.0),
+        (
+            f"1\n00:00:01,000 --> {LONG}:00:00,000\nHello.\n\n"
+            "2\n00:00:05,000 --> 00:00:06,000\nBye.",
+            1,
+        ),
+    ],
+)
+def test_a_cue_whose_end_has_thousands_of_digits_never_ended(
+    tmp_path: Path, text: str, start_s: float
+) -> None:
+    dialogue = read(tmp_path, text, "film.txt")
+    assert texts_of(dialogue)[0] == "Hello."
+    assert times_of(dialogue)[0][0] == start_s
+    assert any("1 that never ended" in note for note in dialogue.notes)
 
 
 def test_sami_and_hls_times_of_thousands_of_digits(tmp_path: Path) -> None:

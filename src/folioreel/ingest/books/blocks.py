@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -102,14 +103,14 @@ def _promote_numbers(blocks: list[Block]) -> list[Block]:
     numbered = sum(block.kind == "heading" and titles.is_numbered(block.text) for block in blocks)
     if numbered > 1:  # one may be an "EPILOGUE"
         return blocks
-    found: list[int] = []
+    found: set[int] = set()
     last = 0
     for k, block in enumerate(blocks):
         match = _NUMBER_LINE.match(block.text) if block.kind == "paragraph" else None
         # They may begin at II: the first chapter is sometimes headed by the book's title alone.
         value = numeral_value(match.group(1)) if match else 0
         if value == last + 1 or (value == 2 and not found):
-            found.append(k)
+            found.add(k)
             last = value
     if len(found) < 3:  # two may be a numbered list, or the sections of one chapter
         return blocks
@@ -165,10 +166,18 @@ def drop_blocks(blocks: list[Block], gone: set[int]) -> list[Block]:
 
 def head_documents(documents: Iterable[Document], toc: Sequence[TocEntry]) -> list[Document]:
     """Documents in which each entry of the contents has a heading where it points."""
+    entries = by_document(toc)
     return [
-        replace(one, blocks=_headed(one.blocks, [e for e in toc if e.href == one.href]))
-        for one in documents
+        replace(one, blocks=_headed(one.blocks, entries.get(one.href, []))) for one in documents
     ]
+
+
+def by_document(toc: Iterable[TocEntry]) -> dict[str, list[TocEntry]]:
+    """The lines of a table of contents, by the document that they point to."""
+    entries: dict[str, list[TocEntry]] = {}
+    for entry in toc:
+        entries.setdefault(entry.href, []).append(entry)
+    return entries
 
 
 def _headed(blocks: tuple[Block, ...], entries: Sequence[TocEntry]) -> tuple[Block, ...]:
@@ -234,22 +243,25 @@ def _folded(text: str) -> str:
 
 def head_pages(blocks: Sequence[Block], outline: Sequence[TocEntry]) -> list[Block]:
     """Blocks of a PDF in which each bookmark has a heading on its page."""
-    result = list(blocks)
+    pages: dict[int, list[Block]] = {}
+    for block in blocks:
+        pages.setdefault(_page(block.href), []).append(block)
+    numbers = sorted(pages)
     for entry in outline:
-        wanted, page = _folded(entry.label), _page(entry.href)
-        place = [k for k, block in enumerate(result) if _page(block.href) >= page]
-        if not wanted or not place or _is_matter_label(entry.label):
+        wanted = _folded(entry.label)
+        after = bisect.bisect_left(numbers, _page(entry.href))
+        if not wanted or after == len(numbers) or _is_matter_label(entry.label):
             continue
-        on_page = [k for k in place if _page(result[k].href) == page]
-        said = [k for k in on_page if _folded(result[k].text) == wanted]
-        if said:
-            result[said[0]] = replace(result[said[0]], kind="heading")
-        elif not any(
-            result[k].kind == "heading" and _alike(result[k].text, entry.label) for k in on_page
-        ):
+        # Where the page has no text, the heading goes to the top of the next one.
+        page = pages[numbers[after]]
+        on_page = page if numbers[after] == _page(entry.href) else []
+        said = next((k for k, block in enumerate(on_page) if _folded(block.text) == wanted), None)
+        if said is not None:
+            page[said] = replace(page[said], kind="heading")
+        elif not any(b.kind == "heading" and _alike(b.text, entry.label) for b in on_page):
             # Some files draw the title as a picture, or have it in the bookmark alone.
-            result.insert(place[0], Block(kind="heading", text=entry.label, href=entry.href))
-    return result
+            page.insert(0, Block(kind="heading", text=entry.label, href=entry.href))
+    return [block for number in numbers for block in pages[number]]
 
 
 def _page(href: str | None) -> int:

@@ -15,6 +15,7 @@ from folioreel.ingest.books.html import blocks_of
 from folioreel.ingest.books.matter import story_documents
 from folioreel.ingest.books.trees import Element, elements, tag_of, types_of
 from folioreel.ingest.source import Archive, SourceFile
+from folioreel.text import list_some
 
 _FEWEST_WORDS = 20  # a book of pictures has fewer: a title, page numbers
 # Publishers obfuscate fonts by these, which keeps nobody from the text.
@@ -74,7 +75,7 @@ def read_epub(file: SourceFile) -> Manuscript:
     _refuse_pictures(documents, package, path)
     story, left_out = story_documents(documents)
     if left_out:
-        notes.append(f"skipped documents that are not part of the story: {', '.join(left_out)}")
+        notes.append(f"skipped documents that are not part of the story: {list_some(left_out)}")
     told = [
         replace(block, href=document.href)
         for document in blocks.head_documents(story, package.toc)
@@ -90,12 +91,14 @@ def read_epub(file: SourceFile) -> Manuscript:
 
 def _read_documents(archive: Archive, package: _Package, notes: list[str]) -> list[Document]:
     # The book's own title names the title page as often as the story.
-    named = [entry for entry in package.toc if entry.label not in ("", package.title)]
+    named = blocks.by_document(
+        entry for entry in package.toc if entry.label not in ("", package.title)
+    )
     return [
         Document(
             href=href,
             blocks=tuple(_read_blocks(archive, href, notes)),
-            labels=tuple(entry.label for entry in named if entry.href == href),
+            labels=tuple(entry.label for entry in named.get(href, ())),
             types=package.types.get(href, frozenset()),
         )
         for href in package.spine
@@ -200,7 +203,7 @@ def _spine(
     refs = list(elements(tree, "itemref"))
     # A book whose documents are all "not linear" is read all the same.
     linear = [ref for ref in refs if (ref.get("linear") or "yes").lower() != "no"] or refs
-    spine: list[str] = []
+    spine: dict[str, None] = {}  # a set that keeps its order
     missing: list[str] = []
     for ref in linear:
         item = items.get(ref.get("idref") or "")
@@ -208,9 +211,9 @@ def _spine(
             missing.append(ref.get("idref") or "?")
         elif item.is_markup and item.href not in archive:
             missing.append(item.href)
-        elif item.is_markup and item.href not in spine:
-            spine.append(item.href)
-    notes = (f"missing from the EPUB: {', '.join(missing)}",) if missing else ()
+        elif item.is_markup:
+            spine[item.href] = None
+    notes = (f"missing from the EPUB: {list_some(missing)}",) if missing else ()
     return tuple(spine), notes
 
 

@@ -11,7 +11,7 @@ from folioreel.ingest.books.blocks import Manuscript, arrange, promote_headings
 from folioreel.ingest.books.html import Gatherer
 from folioreel.ingest.books.titles import is_numbered
 from folioreel.ingest.books.trees import Element, tag_of
-from folioreel.ingest.source import SourceFile
+from folioreel.ingest.source import SourceFile, is_zip
 
 # FB2 keeps notes in a second body with the name "notes"; editors write other names as well.
 _NOTES_BODY = re.compile(r"notes?|comments?|footnotes?|примечани|сноск|коммент", re.IGNORECASE)
@@ -40,7 +40,7 @@ _CONTENT = _CONTAINERS | frozenset(
 def read_fb2(file: SourceFile) -> Manuscript:
     """Read a FictionBook, packed or not."""
     path = file.path
-    data = _unpacked(file) if file.data.startswith(b"PK") else file.data
+    data = _unpacked(file) if is_zip(file.data) else file.data
     tree = trees.parse_xml(data, path)
     if tag_of(tree) != "fictionbook":
         raise InputError("is not a FictionBook (FB2); was another file renamed?", path)

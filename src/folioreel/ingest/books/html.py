@@ -15,7 +15,7 @@ from folioreel.ingest.books import html_elements, trees
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_stanza
 from folioreel.ingest.books.matter import drop_link_lists
-from folioreel.ingest.books.titles import is_break
+from folioreel.ingest.books.titles import HEADING_CHARACTERS, is_break
 from folioreel.ingest.books.trees import Element, clean_text, tag_of
 from folioreel.ingest.source import SourceFile
 
@@ -72,7 +72,7 @@ class Gatherer:
         self._text: list[str] = []
         # What the text becomes, and the element inside which it does.
         self._modes: list[tuple[_Mode, Element]] = []
-        self._waiting: tuple[str, ...] = ()  # anchors whose text has not come yet
+        self._waiting: list[str] = []  # anchors whose text has not come yet
 
     def gather(self, tree: Element) -> list[Block]:
         """All blocks of a tree; contents made of links are still among them."""
@@ -90,7 +90,7 @@ class Gatherer:
         self._flush()
         if self._waiting and self._blocks:
             last = self._blocks[-1]
-            self._blocks[-1] = replace(last, ids=last.ids + self._waiting)
+            self._blocks[-1] = replace(last, ids=(*last.ids, *self._waiting))
         return self._blocks
 
     def _enter(self, element: Element) -> bool:
@@ -171,8 +171,8 @@ class Gatherer:
         if letter := html_elements.drop_cap(element):
             self._text.append(letter)
         elif self._mode == "heading":
-            whole = trees.text_of(self._modes[-1][1])
-            self._text.append("" if whole else f" {element.get('alt') or ''} ")
+            is_empty = html_elements.short_text(self._modes[-1][1], HEADING_CHARACTERS) == ""
+            self._text.append(f" {element.get('alt') or ''} " if is_empty else "")
 
     def _flush(self) -> None:
         """End the element: the text gathered so far becomes one or more blocks."""
@@ -195,15 +195,14 @@ class Gatherer:
                 yield from _split_lines(part)
 
     def _append(self, kind: BlockKind, text: str) -> None:
-        ids = self._waiting + tuple(_IDS.findall(text))
+        self._waiting += _IDS.findall(text)
         text = _IDS.sub("", text)
         linked = sum(len(part.strip()) for part in _LINKS.findall(text))
         text = text.replace(_LINK_START, "").replace(_LINK_END, "")
         text = block_steps.heading_text(text.split("\n")) if kind == "heading" else clean_text(text)
         if not text:
-            self._waiting = ids
             return
-        self._waiting = ()
+        ids, self._waiting = tuple(self._waiting), []
         kind = "break" if is_break(text) else kind
         in_body = kind == "heading" and any(
             "bodymatter" in trees.types_of(node) for node in self._modes[-1][1].iterancestors()

@@ -84,7 +84,7 @@ def short_text(element: Element, limit: int, *, leaf: bool = False) -> str | Non
             parts.append(node.tail or "")
         else:
             break
-        length += len(parts[-1])
+        length += len(parts[-1]) + 1  # tags count too, as they may all be empty
         # The spaces of the markup may be many; stop long before a whole book has been gathered.
         if length > 4 * limit + 40:
             return None
@@ -152,7 +152,7 @@ def _is_whole_heading(element: Element, text: str) -> bool:
     """Whether a heading says nothing else: `<h2><a href="toc.xhtml#ref1">1</a></h2>`."""
     headings = (node for node in element.iterancestors() if tag_of(node) in _HEADING_TAGS)
     heading = next(headings, None)
-    return heading is not None and trees.text_of(heading) == text
+    return heading is not None and short_text(heading, _MARK_CHARACTERS) == text
 
 
 def _stands_in_brackets(element: Element) -> bool:

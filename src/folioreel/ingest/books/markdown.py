@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, backtick, html_inline, image, link
 from markdown_it.token import Token
 
@@ -22,10 +24,7 @@ _FRONT_MATTER = re.compile(
     re.DOTALL,
 )
 _TITLE_BLOCK = re.compile(r"\A(?:%[^\n]*\n)+")
-_NOTE = re.compile(
-    r"^ {0,3}\[\^[^\]\s]+\]:[^\n]*(?:\n(?!\s*\n|\[\^)[^\n]*)*(?:\n+(?:[ ]{4}|\t)[^\n]*)*",
-    re.MULTILINE,
-)
+_NOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]|\^\[[^\]]*\]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNREAD = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -33,7 +32,10 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _HTML_HEADING = re.compile(r"\s*<h([1-6])\b", re.IGNORECASE)
 _RULE = re.compile(r"\s*<hr\b", re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]*\}\s*$")
-_FENCED_DIV = re.compile(r"^\s*:{3,}.*$", re.MULTILINE)
+_FENCED_DIV = re.compile(r"^[ \t]*:{3,}.*$", re.MULTILINE)
+# A paragraph with more opening brackets is no prose, and is left as it is: the parser looks for the
+# end of each link anew, which takes quadratic time.
+_MOST_BRACKETS = 500
 _VERSE_LINE = 70  # characters; longer lines that end with a hard break are prose
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 
@@ -41,7 +43,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 def read_markdown(file: SourceFile) -> Manuscript:
     """Read a Markdown file."""
     fields, text = _front_matter(file.text)
-    blocks = list(_blocks(_blanked(_FENCED_DIV, _blanked(_NOTE, text))))
+    blocks = list(_blocks(_blanked(_FENCED_DIV, _without_notes(text))))
     if not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the right file?", file.path)
     first = next((block.text for block in blocks if block.kind == "heading"), None)
@@ -69,8 +71,30 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda match: "\n" * match.group().count("\n"), text)
 
 
+def _without_notes(text: str) -> str:
+    """The text without its footnotes, and with as many lines as before.
+
+    A note goes on to the next blank line, and after it as long as lines are indented.
+    """
+    lines = text.split("\n")
+    in_note = is_open = False  # whether a line belongs to a note even if it is not indented
+    for k, line in enumerate(lines):
+        if _NOTE.match(line):
+            in_note = is_open = True
+        elif not line.strip():
+            is_open = False
+        elif line.startswith("[^"):
+            in_note = False
+        elif not is_open:
+            in_note = in_note and line.startswith(("    ", "\t"))
+        if in_note:
+            lines[k] = ""
+    return "\n".join(lines)
+
+
 def _blocks(text: str) -> Iterator[Block]:
     tokens = _line_parser().parse(text)
+    source_lines = text.split("\n")
     row: list[tuple[str, int]] | None = None
     for k, token in enumerate(tokens):
         first = token.map[0] + 1 if token.map else 0
@@ -92,7 +116,7 @@ def _blocks(text: str) -> Iterator[Block]:
         elif token.type == "html_block":
             yield from _html_blocks(token.content, first)
         elif token.type == "hr":
-            rule = text.split("\n")[first - 1].strip(" \t>")
+            rule = source_lines[first - 1].strip(" \t>")
             yield Block(kind="break", text=" ".join(rule.split()), lines=((0, first),))
 
 
@@ -102,7 +126,22 @@ def _line_parser() -> MarkdownIt:
     hiding = {"backticks": backtick, "link": link, "image": image, "html_inline": html_inline}
     for name, rule in hiding.items():
         parser.inline.ruler.at(name, partial(_noting_line, rule))
+    parser.core.ruler.at("inline", _parse_inline)
     return parser
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse the text of each block, unless that would take forever."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = []
+        if token.content.count("[") <= _MOST_BRACKETS:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+            continue
+        for k, line in enumerate(token.content.split("\n")):
+            token.children += [Token("softbreak", "br", 0)] * bool(k)
+            token.children.append(Token("text", "", 0, content=line))
 
 
 def _noting_line(
@@ -113,10 +152,15 @@ def _noting_line(
         return False
     if len(state.tokens) > before:  # not if the parser only looks ahead
         token = state.tokens[-1]
-        token.meta["lines"] = state.src.count("\n", 0, state.pos)
+        token.meta["lines"] = bisect_left(_line_ends(state.src), state.pos)
         if token.type == "code_inline":  # its newlines have become blanks
             token.content = state.src[start : state.pos].strip("`")
     return True
+
+
+@lru_cache(maxsize=1)
+def _line_ends(text: str) -> list[int]:
+    return [match.start() for match in re.finditer("\n", text)]
 
 
 def _inline_lines(token: Token, first: int) -> list[tuple[str, int]]:

@@ -25,6 +25,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block, Document, drop_blocks
@@ -250,13 +251,15 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     """Drop sections whose title says that they are matter, up to the next heading of the story."""
     first_chapter = _first_chapter(blocks)
     kinds = [_section_kind(block, early=k < first_chapter) for k, block in enumerate(blocks)]
-    total = _words(blocks)
+    ends = _section_ends(blocks, kinds)
+    passed = [0, *accumulate(len(block.text.split()) for block in blocks)]  # words
+    total = passed[-1]
     kept: list[Block] = []
     k = 0
     while k < len(blocks):
         kind = kinds[k]
-        end = _section_end(blocks, kinds, k) if kind else k + 1
-        words = _words(blocks[k:end])
+        end = ends[k] if kind else k + 1
+        words = passed[end] - passed[k]
         too_long = words > _LARGEST_SECTION * total or (kind == "page" and words > _PAGE_WORDS)
         if kind is None or too_long:
             kept.append(blocks[k])
@@ -282,19 +285,21 @@ def _section_kind(block: Block, *, early: bool) -> MatterKind | None:
     return kind if early or is_heading else None
 
 
-def _section_end(blocks: list[Block], kinds: list[MatterKind | None], k: int) -> int:
-    """Where the section that block `k` opens ends: at the next title, the contents at prose."""
-    for j in range(k + 1, len(blocks)):
-        is_title = blocks[j].kind == "heading" or kinds[j] is not None
-        if kinds[k] != "contents":
-            if is_title:
-                return j
+def _section_ends(blocks: list[Block], kinds: list[MatterKind | None]) -> list[int]:
+    """Where a section that a block opens ends: at the next title, the contents at prose."""
+    ends = [0] * len(blocks)
+    next_title = next_prose = len(blocks)
+    for k in reversed(range(len(blocks))):
+        ends[k] = next_prose if kinds[k] == "contents" else next_title
+        is_title = blocks[k].kind == "heading" or kinds[k] is not None
+        if is_title:
+            next_title = k
         # Entries look like headings, so a heading must open prose to end the list.
-        elif (is_title and _is_prose_soon(blocks, j)) or (
-            blocks[j].kind == "paragraph" and _is_prose(blocks[j])
+        if (is_title and _is_prose_soon(blocks, k)) or (
+            blocks[k].kind == "paragraph" and _is_prose(blocks[k])
         ):
-            return j
-    return len(blocks)
+            next_prose = k
+    return ends
 
 
 def _is_prose_soon(blocks: list[Block], k: int) -> bool:
@@ -308,10 +313,6 @@ def _is_prose_soon(blocks: list[Block], k: int) -> bool:
         if short > 1 or (follower.kind == "heading" and titles.is_strong_heading(follower.text)):
             return False
     return False
-
-
-def _words(blocks: Sequence[Block]) -> int:
-    return sum(len(block.text.split()) for block in blocks)
 
 
 def _is_prose(block: Block) -> bool:

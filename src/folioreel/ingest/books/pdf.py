@@ -52,7 +52,7 @@ _VERSE_INDENT = 0.8  # verse is indented by at least this
 
 Role = Literal["heading", "break", "paragraph"]
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)++")
 _PARTED = re.compile(r"(?P<left>[^\W\d_]+(?:-[^\W\d_]+)*)[-\u2010]$")
 _FIRST = re.compile(r"^[^\W\d_]+")
 # English, like most books that we read; in other languages these hardly ever match.
@@ -70,12 +70,13 @@ _ENDING = re.compile(
     r"is[mt]|i[zs]|en|[ae]nc|ship|hood|wards?|dom|some|ry|ty|th)\w{0,5}$"
 )
 _DASH = re.compile(r"(?<=\S)(?:--|—|–)$")
+_LONGEST_WORD = 60  # characters, with its hyphens
 
 
 def read_pdf(file: SourceFile) -> Manuscript:
     """Read a PDF that holds text; a scan without a text layer is refused."""
     with pdf_lines.open_pdf(file) as document:
-        pages, notes = pdf_lines.read_pages(document, file.path)
+        pages, notes = pdf_lines.read_pages(document, file)
         _refuse_unreadable(pages, file.path)
         title = clean_text(document.get_metadata_value("Title") or "")
         return Manuscript(
@@ -300,10 +301,13 @@ class Joiner:
 
     def join(self, lines: Sequence[str]) -> str:
         """The lines as one text."""
-        text = ""
+        done, text = [], ""
         for line in lines:
             text = self._append(text, line) if text else line
-        return text.rstrip(SOFT_HYPHEN)
+            if len(text) > 2 * _LONGEST_WORD:  # only the end may still change
+                done.append(text[:-_LONGEST_WORD])
+                text = text[-_LONGEST_WORD:]
+        return "".join([*done, text]).rstrip(SOFT_HYPHEN)
 
     def _append(self, text: str, line: str) -> str:
         if text.endswith(SOFT_HYPHEN):
@@ -345,5 +349,5 @@ def _parted(text: str) -> re.Match[str] | None:
     """The word that a hyphen at the end of a text cuts."""
     if not text.endswith(("-", "\u2010")):
         return None
-    # A word is not longer than this; searching a whole paragraph each time would be slow.
-    return _PARTED.search(text, max(0, len(text) - 60))
+    # Searching a whole paragraph each time would be slow.
+    return _PARTED.search(text, max(0, len(text) - _LONGEST_WORD))

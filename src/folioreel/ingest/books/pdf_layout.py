@@ -196,7 +196,8 @@ def _columns(lines: Sequence[Line]) -> list[list[Line]]:
     middle = (min(line.x0 for line in lines) + max(line.x1 for line in lines)) / 2
     left = [line for line in lines if line.x1 < middle + _MARGIN_POINTS]
     right = [line for line in lines if line.x0 > middle - _MARGIN_POINTS]
-    across = [line for line in lines if line not in left and line not in right]
+    beside = {*left, *right}
+    across = [line for line in lines if line not in beside]
     # Titles and a paragraph may go across; if more does, the short lines are dialogue or verse.
     if min(len(left), len(right)) < _FEWEST_COLUMN_LINES or len(across) > 0.2 * len(lines):
         return [list(lines)]
@@ -252,12 +253,14 @@ def drop_notes(lines: Sequence[Line], size: float) -> list[Line]:
     """A page without its footnotes: small lines from one that begins with a mark in the text."""
     marks = {mark for line in lines for mark in line.marks}
     ordered = sorted(lines, key=lambda line: -line.y)
+    # All lines from this one down are set as small as notes.
+    large = [k for k, line in enumerate(ordered) if line.size >= _NOTE_SIZE * size]
+    smaller_from = large[-1] + 1 if large else 0
     for k, line in enumerate(ordered):
         opened = re.match(r"^[\[(]?(\d{1,3}|[*†‡]+)[\])]?[.:]?\s*\S", line.text)
-        if opened and opened.group(1) in marks:
-            below = ordered[k:]
-            if all(note.size < _NOTE_SIZE * size for note in below):
-                return [kept for kept in lines if kept not in below]
+        if opened and opened.group(1) in marks and k >= smaller_from:
+            below = set(ordered[k:])
+            return [kept for kept in lines if kept not in below]
     return list(lines)
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 import ctypes
 import re
 import statistics
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
+from itertools import islice
 from typing import NamedTuple
 
 import pypdfium2 as pdfium
@@ -25,6 +26,7 @@ from folioreel.errors import InputError
 from folioreel.ingest.books.blocks import TocEntry
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import SourceFile
+from folioreel.text import list_some
 
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
@@ -44,6 +46,18 @@ FEWEST_LETTERS = 30  # a page with fewer letters holds a picture, or nothing but
 # Every book has a few blank pages; with more, the user is told that pages may be missing.
 _FEW_EMPTY_PAGES = 4
 _EMPTY_SHARE = 0.1
+# Seconds for all pages: War and Peace takes a few. A page that PDFium never finishes is not caught.
+_LONGEST_S = 120
+# Letters that a file may show however small it is, and those it may show for each of its bytes:
+# text is packed to a third or so.
+_FREELY_SHOWN = 1_000_000
+_DENSEST_TEXT = 10
+_MOST_OBJECTS = 50_000  # pieces of text and lines on a page; one that sets each letter has 5,000
+_BOMB = (
+    f"shows more than {_DENSEST_TEXT} letters for each of its bytes, or {_MOST_OBJECTS:,} things "
+    "on a page; is it really a book?"
+)
+_MOST_BOOKMARKS = 1000  # no book has as many chapters; each is looked for on its page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,23 +101,34 @@ def open_pdf(file: SourceFile) -> pdfium.PdfDocument:
 
 
 def read_pages(
-    document: pdfium.PdfDocument, path: Path
+    document: pdfium.PdfDocument, file: SourceFile
 ) -> tuple[list[list[Line]], tuple[str, ...]]:
     """The lines of each page, and notes on pages that cannot be read."""
     pages: list[list[Line]] = []
     broken: list[int] = []
+    glyphs, deadline = 0, time.monotonic() + _LONGEST_S
     for number in range(len(document)):
+        if time.monotonic() > deadline:
+            message = f"takes more than {_LONGEST_S} s to read; convert it to text or EPUB"
+            raise InputError(message, file.path)
         try:
             with closing(document[number]) as page:
-                pages.append(_page_lines(page, number))
+                if pdfium_c.FPDFPage_CountObjects(page) > _MOST_OBJECTS:
+                    raise InputError(_BOMB, file.path)
+                with closing(page.get_textpage()) as text_page:
+                    glyphs += text_page.count_chars()
+                    if glyphs > max(_FREELY_SHOWN, _DENSEST_TEXT * len(file.data)):
+                        raise InputError(_BOMB, file.path)
+                    pages.append(_page_lines(text_page, number))
         except pdfium.PdfiumError:
             broken.append(number + 1)
             pages.append([])
     if not pages or len(broken) == len(pages):
-        raise InputError("is damaged (no page can be read); download or copy it again", path)
+        message = "is damaged (no page can be read); download or copy it again"
+        raise InputError(message, file.path)
     notes = []
     if broken:
-        notes.append(f"skipped damaged pages: {', '.join(map(str, broken))}")
+        notes.append(f"skipped damaged pages: {list_some(list(map(str, broken)))}")
     empty = sum(count_letters(lines) < FEWEST_LETTERS for lines in pages) - len(broken)
     if empty > max(_FEW_EMPTY_PAGES, _EMPTY_SHARE * len(pages)):
         notes.append(f"{empty} of {len(pages)} pages have no text (pictures or scans)")
@@ -119,7 +144,7 @@ def read_outline(document: pdfium.PdfDocument) -> list[TocEntry]:
     """The bookmarks that lead to a page."""
     bookmarks = []
     try:
-        for item in document.get_toc():
+        for item in islice(document.get_toc(), _MOST_BOOKMARKS):
             target = item.get_dest()
             page = target.get_index() if target is not None else None
             title = clean_text(item.get_title() or "")
@@ -141,11 +166,10 @@ def read_language(document: pdfium.PdfDocument) -> str | None:
     return buffer.raw[: length - 2].decode("utf-16-le", "ignore").strip() or None
 
 
-def _page_lines(page: pdfium.PdfPage, number: int) -> list[Line]:
+def _page_lines(text_page: pdfium.PdfTextPage, number: int) -> list[Line]:
     """The lines of a page in the order in which the file draws them."""
-    with closing(page.get_textpage()) as text_page:
-        lines = (_line(text_page, glyphs, number) for glyphs in _glyph_lines(text_page))
-        return _mark_continuations([line for line in lines if line is not None])
+    lines = (_line(text_page, glyphs, number) for glyphs in _glyph_lines(text_page))
+    return _mark_continuations([line for line in lines if line is not None])
 
 
 def _mark_continuations(lines: Sequence[Line]) -> list[Line]:

@@ -16,6 +16,7 @@ from lxml import etree
 
 from folioreel.errors import InputError
 from folioreel.ingest.source import decode_text
+from folioreel.reading import LARGEST_TEXT
 
 Element: TypeAlias = etree._Element  # a node of a parsed document
 
@@ -23,7 +24,12 @@ _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)"""
 _META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
+_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*+([\[>])", re.IGNORECASE)
+_DOCTYPE_END = re.compile(r"\]\s*+>")
+# References to halves of a character, which JavaScript and Java write for what is beyond U+FFFF.
+_HALVES = re.compile(
+    r"&#(?:x(?P<hex>0*+[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<decimal>0*+5[5-7]\d{3}));", re.IGNORECASE
+)
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PRESENTATION = re.compile(
@@ -46,6 +52,8 @@ def clean_text(text: str) -> str:
 
 def decode_markup(data: bytes, path: Path) -> str:
     """Decode a document by its byte-order mark, its declaration, or else by guessing."""
+    if len(data) > LARGEST_TEXT:
+        return decode_text(data, path)  # which says so
     declared = _declared_encoding(data)
     if data.startswith(_MARKS) or declared is None or _is_plainly_utf8(data):
         return decode_text(data, path)
@@ -85,7 +93,7 @@ def parse_html(text: str) -> Element | None:
     """The tree of an (X)HTML document, repaired where it is broken; None if it is empty."""
     text = _without_prologue(text)
     if "xmlns" in text[:2048]:
-        tree = _parse_xml(text, recover=False)
+        tree = _parse_xml(text, _xml_parser(recover=False))
         if tree is not None:
             return tree
     tree, too_deep = _parse_loosely(text)
@@ -101,9 +109,13 @@ def parse_html(text: str) -> Element | None:
 def parse_xml(data: bytes, path: Path) -> Element:
     """The tree of an XML document; small faults are repaired, others raise `InputError`."""
     text = _without_prologue(decode_markup(data, path))
-    tree = _parse_xml(text, recover=False)
-    if tree is None:
-        tree = _parse_xml(text, recover=True)
+    tree = _parse_xml(text, _xml_parser(recover=False))
+    if tree is not None:
+        return tree
+    parser = _xml_parser(recover=True)
+    tree = _parse_xml(text, parser)
+    if _is_too_deep(parser):  # the parser left out what is inside
+        raise InputError("has tags inside tags hundreds of levels deep; is the file damaged?", path)
     if tree is None:
         raise InputError("is not XML that can be read; is the file damaged?", path)
     return tree
@@ -111,8 +123,32 @@ def parse_xml(data: bytes, path: Path) -> Element:
 
 def _without_prologue(text: str) -> str:
     """Markup without its declaration, its document type, and characters that XML forbids."""
-    text = _DECLARATION.sub("", text, count=1)
-    return _FORBIDDEN.sub("", _DOCTYPE.sub("", text, count=1))
+    text = _without_doctype(_DECLARATION.sub("", text, count=1))
+    return _FORBIDDEN.sub("", plain_references(text))
+
+
+def _without_doctype(text: str) -> str:
+    """Markup without its document type, and what that declares between square brackets."""
+    begin = _DOCTYPE.search(text)
+    if begin is None:
+        return text
+    end = begin if begin[1] == ">" else _DOCTYPE_END.search(text, begin.end())
+    return text[: begin.start()] + text[end.end() :] if end is not None else text
+
+
+def plain_references(text: str) -> str:
+    """Markup with characters in place of pairs of surrogates (`&#55357;&#56832;`).
+
+    The parser would hand such halves on as bytes that are no text.
+    """
+    if _HALVES.search(text) is None:
+        return text
+    return _HALVES.sub(_half, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _half(match: re.Match[str]) -> str:
+    code = int(match["hex"], 16) if match["hex"] else int(match["decimal"])
+    return chr(code) if 0xD800 <= code < 0xE000 else match.group()
 
 
 def _named_character(match: re.Match[str]) -> str:
@@ -123,11 +159,14 @@ def _named_character(match: re.Match[str]) -> str:
     return html.entities.html5.get(f"{name};", f"&amp;{name};")
 
 
-def _parse_xml(text: str, *, recover: bool) -> Element | None:
+def _xml_parser(*, recover: bool) -> etree.XMLParser:
     # By lxml's defaults nothing is fetched, no document type is loaded, and huge trees are refused.
-    parser = etree.XMLParser(
+    return etree.XMLParser(
         recover=recover, resolve_entities=False, remove_comments=True, remove_pis=True
     )
+
+
+def _parse_xml(text: str, parser: etree.XMLParser) -> Element | None:
     try:
         return etree.fromstring(_ENTITY.sub(_named_character, text).encode(), parser)
     except (etree.XMLSyntaxError, ValueError):
@@ -141,7 +180,12 @@ def _parse_loosely(text: str) -> tuple[Element | None, bool]:
         tree = etree.fromstring(text.encode(), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None, False
-    return tree, any("depth" in entry.message.lower() for entry in parser.error_log)
+    return tree, _is_too_deep(parser)
+
+
+def _is_too_deep(parser: etree.XMLParser | etree.HTMLParser) -> bool:
+    """Whether a parser gave up on the depth of a document, and left out what is inside."""
+    return any("depth" in entry.message.lower() for entry in parser.error_log)
 
 
 def note_truncation(data: bytes, end_tag: bytes) -> tuple[str, ...]:

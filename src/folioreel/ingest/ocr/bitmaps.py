@@ -20,6 +20,9 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from folioreel.errors import InputError
+from folioreel.reading import megabytes
+
 Ink = NDArray[np.uint8]
 """Letters are 255, all else 0, with the shades of smooth edges in between."""
 Colours = NDArray[np.uint8]
@@ -32,6 +35,11 @@ _DARK_EDGE = 0.15
 _DARK = 96.0
 # Colours closer than this, of 255, are one colour; letters without an outline have no second.
 _ONE_COLOUR = 48.0
+# A screen of 3,840 by 2,160, and half of one: no text covers more.
+_MOST_PIXELS, _MOST_COVERED = 8 * 2**20, 4 * 2**20
+# Bytes of all pictures: those of a long film have a few hundred million. A small file can hold any
+# number of large ones.
+_LARGEST_TRACK = 2 * 2**30
 # FFmpeg's value for a display set that stays until the next one.
 _UNTIL_NEXT_MS = 2**32 - 1
 # How a segment of DVB subtitles begins, and the kind that is a palette (ETSI EN 300 743).
@@ -52,11 +60,15 @@ def read_pictures(packets: Iterable[tuple[Any, float]]) -> list[TextPicture]:
 
     A display set stays until the next one, which may be empty, or for as long as it says. Those
     that show the same again (broadcasts repeat them for viewers who tune in) are joined.
+
+    Raises:
+        InputError: The pictures would fill the memory.
     """
     shown: list[TextPicture] = []
+    size = 0
     for packet, start_s in packets:
         display_set, ink = None, np.zeros((0, 0), np.uint8)
-        with suppress(av.FFmpegError, ValueError):  # damage costs one picture
+        with suppress(av.FFmpegError, ValueError, IndexError):  # damage costs one picture
             display_set = packet.stream.codec_context.decode2(packet)
             if display_set is not None and len(display_set):
                 ink = find_ink(_compose(display_set))
@@ -73,6 +85,10 @@ def read_pictures(packets: Iterable[tuple[Any, float]]) -> list[TextPicture]:
             shown[-1] = replace(last, end_s=end_s)
         else:
             shown.append(TextPicture(start_s=start_s, end_s=end_s, ink=ink))
+            size += ink.size
+            if size > _LARGEST_TRACK:
+                message = f"its subtitles are pictures of more than {megabytes(_LARGEST_TRACK)}"
+                raise InputError(f"{message}; give others", packet.stream.container.name)
     return [picture for picture in shown if picture.end_s > picture.start_s]
 
 
@@ -82,6 +98,8 @@ def _compose(display_set: Any) -> Colours:
     left, top = min(rect.x for rect in rects), min(rect.y for rect in rects)
     right = max(rect.x + rect.width for rect in rects)
     bottom = max(rect.y + rect.height for rect in rects)
+    if (bottom - top) * (right - left) > _MOST_PIXELS:
+        raise ValueError("larger than any screen")
     whole = np.zeros((bottom - top, right - left, 4), np.uint8)
     # Not strict: after the palettes come the pixels, in segments that may be longer than they say.
     for rect, palette in zip(rects, _palettes(display_set), strict=False):
@@ -112,7 +130,14 @@ def _palettes(display_set: Any) -> Iterator[Colours]:
 
 
 def find_ink(picture: Colours) -> Ink:
-    """How much of each pixel is letter; cropped to the letters."""
+    """How much of each pixel is letter; cropped to the letters.
+
+    Raises:
+        ValueError: It covers more of the screen than any text.
+    """
+    picture = picture[_bounds(picture[..., 3] > 0)]
+    if picture.shape[0] * picture.shape[1] > _MOST_COVERED:
+        raise ValueError("larger than any text")
     alpha = np.pad(picture[..., 3].astype(np.float32), 1)
     colours = np.pad(picture[..., :3].astype(np.float32), ((1, 1), (1, 1), (0, 0)))
     covered = alpha > 128
@@ -134,10 +159,15 @@ def find_ink(picture: Colours) -> Ink:
 
 
 def _crop(ink: Ink) -> Ink:
-    rows, columns = (np.flatnonzero((ink > _INKED).any(axis=axis)) for axis in (1, 0))
+    return ink[_bounds(ink > _INKED)]
+
+
+def _bounds(mask: NDArray[np.bool_]) -> tuple[slice, slice]:
+    """The rows and columns around all that is marked; empty if nothing is."""
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
     if not len(rows):
-        return ink[:0, :0]
-    return ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        return slice(0), slice(0)
+    return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
 
 
 def line_height(pictures: Iterable[Ink]) -> int:

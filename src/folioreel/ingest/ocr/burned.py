@@ -12,7 +12,6 @@ and where nothing was and nothing changed there is still nothing.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -25,13 +24,13 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.cache import cached_array
+from folioreel.cache import cached_json
 from folioreel.errors import InputError, UnreadableWordsError
 from folioreel.ingest.ocr.reading import mend
 from folioreel.ingest.ocr.recognisers import INSTALL, Reading, has_rapidocr, load_network
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
-from folioreel.ingest.video.container import OpenVideo
+from folioreel.ingest.video.container import LONGEST_WAIT_S, OpenVideo
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 
 Grey = NDArray[np.uint8]
@@ -48,6 +47,8 @@ _PIECE_S = 60.0
 _PROBES = 40
 # Pictures are scaled to this width: the letters of subtitles are then 15 to 40 pixels high.
 _WIDTH = 960
+# No picture is so much higher than wide that it makes more of these rows.
+_HIGHEST = 4 * _WIDTH
 # For finding text two thirds of that are enough, and take half the time.
 _SEARCH_WIDTH = 640
 # Subtitles are in the lower part of the picture, their lines centred to within a quarter of it.
@@ -85,23 +86,30 @@ def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> D
 def find_burned_cues(video: OpenVideo, progress: ProgressCallback | None = None) -> list[Cue]:
     """The cues as they were read, piece by piece, from the cache where it has them."""
     progress = progress or ignore_progress
-    sha256, length_s = video.sha256, video.length_s
-    with closing(av.open(str(video.path), metadata_errors="replace")) as container:
+    sha256, length_s = video.sha256, min(video.length_s, video.limit_s)
+    opened = av.open(str(video.path), metadata_errors="replace", timeout=LONGEST_WAIT_S)
+    with closing(opened) as container:
         film = _Film(container, video.stream.index, video.origin_s)
         progress(Progress(stage=_STAGE, done=0, total=length_s))
-        rows = cached_array(_cache_key(sha256, "band"), lambda: _find_band(film, length_s))
-        if not len(rows):
+        place = cached_json(
+            _cache_key(sha256, "band"), list[int], lambda: _find_band(film, length_s)
+        )
+        if len(place) != 3:
             raise InputError(
                 "no subtitles were found in its picture; are they a track (--subtitles TRACK)?",
                 video.path,
             )
-        band = _Band(*rows.tolist())
+        band = _Band(*place)
         cues: list[Cue] = []
         for start_s in np.arange(0.0, length_s, _PIECE_S).tolist():
             key = _cache_key(sha256, f"{band} {start_s}")
             stop_s = start_s + _PIECE_S
-            packed = cached_array(key, lambda a=start_s, b=stop_s: _pack(_read(film, band, a, b)))  # type: ignore[misc]
-            cues += _unpack(packed)
+            rows = cached_json(
+                key,
+                list[tuple[float, float, str]],
+                lambda a=start_s, b=stop_s: _rows(_read(film, band, a, b)),  # type: ignore[misc]
+            )
+            cues += [Cue(start_s=begin, end_s=end, text=text) for begin, end, text in rows]
             progress(Progress(stage=_STAGE, done=min(stop_s, length_s), total=length_s))
     return list(_join(cues))
 
@@ -151,15 +159,16 @@ class _Film:
                 time_s = (frame.time or 0.0) - self._origin_s
                 if time_s >= due_s - 1e-3:
                     due_s = max(due_s + step_s, time_s + step_s / 2)
-                    height = round(frame.height * _WIDTH / frame.width / 2) * 2
+                    height = min(round(frame.height * _WIDTH / frame.width / 2) * 2, _HIGHEST)
+                    height = max(height, 2)
                     scaled = frame.reformat(_WIDTH, height, "gray", interpolation="AREA")
                     yield time_s, scaled.to_ndarray()
         except av.FFmpegError:
             return  # damaged or cut short: what comes before was read
 
 
-def _find_band(film: _Film, length_s: float) -> NDArray[np.int64]:
-    """The top and the bottom row of the subtitles; empty if there are none."""
+def _find_band(film: _Film, length_s: float) -> list[int]:
+    """The numbers of a `_Band`; empty if there are no subtitles."""
     lowest: list[_Box] = []
     ends: list[int] = []  # how high the pictures are that they were found in
     probes = max(4, min(_PROBES, round(length_s)))  # closer ones show the same
@@ -171,7 +180,7 @@ def _find_band(film: _Film, length_s: float) -> NDArray[np.int64]:
             lowest += boxes
             ends += [found[1].shape[0]] * len(boxes)
     if len(lowest) < 2:
-        return np.zeros(0, np.int64)
+        return []
     # The last lines of cues end on the same row, and signs and titles anywhere.
     bottoms = np.array([box.bottom for box in lowest])
     heights = bottoms - [box.top for box in lowest]
@@ -180,8 +189,7 @@ def _find_band(film: _Film, length_s: float) -> NDArray[np.int64]:
     bottom, height = bottoms[chosen].max(), np.median(heights[chosen])
     # Room for two lines. The boxes overlap, as they reach a little beyond the letters.
     end = min(bottom + 0.5 * height, np.array(ends)[chosen].min())
-    rows = bottom - 2.3 * height, end, height
-    return np.array(rows).round().astype(np.int64)
+    return [round(float(row)) for row in (bottom - 2.3 * height, end, height)]
 
 
 def _search(picture: Grey) -> list[_Box]:
@@ -329,13 +337,5 @@ def _cache_key(sha256: str, part: str) -> str:
     return hashlib.sha256(f"{version} {sha256} {part}".encode()).hexdigest()
 
 
-def _pack(cues: Sequence[Cue]) -> NDArray[np.uint8]:
-    rows = [[cue.start_s, cue.end_s, cue.text] for cue in cues]
-    return np.frombuffer(json.dumps(rows).encode(), np.uint8)
-
-
-def _unpack(rows: NDArray[np.uint8]) -> list[Cue]:
-    return [
-        Cue(start_s=start_s, end_s=end_s, text=text)
-        for start_s, end_s, text in json.loads(rows.tobytes())
-    ]
+def _rows(cues: Sequence[Cue]) -> list[tuple[float, float, str]]:
+    return [(cue.start_s, cue.end_s, cue.text) for cue in cues]

@@ -7,7 +7,6 @@ stopped goes on after the last chunk it finished, and the same subtitles in anot
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,12 +17,13 @@ from typing import Any, Self
 import av
 import numpy as np
 
-from folioreel.cache import cached_array
+from folioreel.cache import cached_json
 from folioreel.errors import InputError, UnreadableWordsError
 from folioreel.ingest.ocr.bitmaps import Ink, TextPicture, line_height, read_pictures, split_lines
 from folioreel.ingest.ocr.recognisers import Reading, Recogniser, choose_recogniser
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.dialogue import Dialogue, build_dialogue
+from folioreel.ingest.video.container import LONGEST_WAIT_S
 from folioreel.ingest.video.tracks import (
     Track,
     TrackSource,
@@ -33,6 +33,7 @@ from folioreel.ingest.video.tracks import (
 )
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.progress import track as track_progress
+from folioreel.reading import is_file
 
 _STAGE = "reading pictures of text"
 # Part of the cache key. Add one when the same pixels would be read differently.
@@ -84,13 +85,17 @@ class OpenPictures:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        if not is_file(path):  # FFmpeg would wait for it
+            raise InputError("is a pipe; write the subtitles to a file, and give that", path)
         # The index of a VobSub pair has the times, the colours and the languages.
         is_pair = path.suffix.lower() == ".sub" and path.with_suffix(".idx").is_file()
         index = path.with_suffix(".idx") if is_pair else path
         if index.suffix.lower() == ".idx" and not _has_companion(index):
             raise InputError("its pictures are missing; put the .sub file beside it", path)
         try:
-            self.container: Any = av.open(str(index), metadata_errors="replace")
+            self.container: Any = av.open(
+                str(index), metadata_errors="replace", timeout=LONGEST_WAIT_S
+            )
         except av.FFmpegError as error:
             message = "is not as PGS or VobSub files should be; was it cut short?"
             raise InputError(message, path) from error
@@ -146,11 +151,12 @@ def _chunks(
         chunk = pictures[first : first + _CUES_A_CHUNK]
         split = [split_lines(picture.ink, height) for picture in chunk]
         lines = [line for picture in split for line in picture]
-        rows = cached_array(
+        rows = cached_json(
             _cache_key(lines, height, recogniser),
-            lambda lines=lines: _pack(recogniser.read(lines, height)),  # type: ignore[misc]
+            list[tuple[str, float]],
+            lambda lines=lines: _rows(recogniser.read(lines, height)),  # type: ignore[misc]
         )
-        readings = iter(_unpack(rows))
+        readings = (Reading(text=text, confidence=confidence) for text, confidence in rows)
         for picture, parts in zip(chunk, split, strict=True):
             yield picture, list(islice(readings, len(parts)))
 
@@ -162,14 +168,8 @@ def _cache_key(lines: Sequence[Ink], height: int, recogniser: Recogniser) -> str
     return digest.hexdigest()
 
 
-def _pack(readings: Sequence[Reading]) -> Any:
-    rows = [[reading.text, round(reading.confidence, 4)] for reading in readings]
-    return np.frombuffer(json.dumps(rows).encode(), np.uint8)
-
-
-def _unpack(rows: Any) -> Iterator[Reading]:
-    for text, confidence in json.loads(rows.tobytes()):
-        yield Reading(text=text, confidence=confidence)
+def _rows(readings: Sequence[Reading]) -> list[tuple[str, float]]:
+    return [(reading.text, round(reading.confidence, 4)) for reading in readings]
 
 
 # A capital I and a small l look alike in most fonts of subtitles. What is hardly a word is changed:

@@ -11,13 +11,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +24,7 @@ from PIL import Image
 
 from folioreel.engines.batch import count_cores
 from folioreel.errors import UnreadableWordsError
+from folioreel.files import scratch_folder
 from folioreel.ingest.ocr.bitmaps import Ink
 from folioreel.language import language_name, three_letter_code
 
@@ -182,11 +181,11 @@ class Tesseract:
 
     def read(self, lines: Sequence[Ink], height: int) -> list[Reading]:
         """Read lines from pictures in a temporary folder."""
-        with tempfile.TemporaryDirectory() as folder:
-            paths = [Path(folder) / f"{number}.png" for number in range(len(lines))]
+        with scratch_folder() as folder:
+            paths = [folder / f"{number}.png" for number in range(len(lines))]
             for path, line in zip(paths, lines, strict=True):
                 Image.fromarray(_scale(draw_line(line, height), _TESSERACT_HEIGHT)).save(path)
-            listed = Path(folder) / "lines.txt"
+            listed = folder / "lines.txt"
             listed.write_text("\n".join(map(str, paths)), encoding="utf-8")
             # 7: each picture is a single line. The table has a row for each word.
             command = ["tesseract", str(listed), "stdout", "-l", self._language, "--psm", "7"]

@@ -19,12 +19,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from folioreel.cache import find_array, store_array
+from folioreel.cache import find_json, store_json
 from folioreel.ingest.video.audio import BLOCK_S, Samples, read_blocks
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.times import check_spans
 
 RATE = 16_000  # samples per second: what Whisper and its voice detector were trained on
 WINDOW_S = 30.0  # what Whisper hears at once; a shorter window takes as long
@@ -129,14 +129,14 @@ def find_pieces(
     for block in blocks:
         held = np.concatenate([held, block])
         is_last = len(block) < BLOCK_S * RATE
-        speech = recogniser.find_speech(held)
+        speech = recogniser.find_speech(held) if held.any() else []
         kept = len(held) if is_last else len(held) - _OPEN_END
         if speech and not is_last and speech[-1][1] > kept:
             kept = speech.pop()[0]
         yield from _cut(held, speech, start_s)
         start_s += kept / RATE
         held = held[kept:].copy()
-    if len(held):
+    if held.any():
         yield from _cut(held, recogniser.find_speech(held), start_s)
 
 
@@ -187,13 +187,14 @@ def _cache_key(sha256: str, stream: int, recogniser: Recogniser, language: str |
 
 
 def _store(key: str, heard: Heard) -> None:
-    data: NDArray[np.uint8] = np.frombuffer(json.dumps(asdict(heard)).encode(), dtype=np.uint8)
-    store_array(key, data)
+    store_json(key, asdict(heard))
 
 
 def _recall(key: str) -> Heard:
-    found = find_array(key)
-    if found is None:
+    """What an earlier run heard; nothing, if what it stored makes no sense."""
+    found = find_json(key, Heard) or Heard()
+    try:
+        check_spans([(0.0, found.until_s), *(word[:2] for word in found.words)])
+    except ValueError:
         return Heard()
-    fields = json.loads(found.tobytes())
-    return Heard(**fields | {"words": tuple(Word(*word) for word in fields["words"])})
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 import tomllib
 from collections import Counter
@@ -24,12 +25,13 @@ _TOUCHING_S = 0.1
 # Cues that begin this close together are on screen at once, and both keep their times.
 _SAME_START_S = 0.3
 
-_LINE_BREAK = re.compile(r"\\N|\\n|<\s*br\s*/?\s*>|\[br\]", re.IGNORECASE)
+# Possessive quantifiers (`*+`) keep these linear, as a cue may hold a hundred thousand spaces.
+_LINE_BREAK = re.compile(r"\\N|\\n|<\s*+br\s*+/?\s*+>|\[br\]", re.IGNORECASE)
 # How Chinese characters are read, in small print beside them: the text would be there twice.
-_RUBY_READING = re.compile(r"<rt\b[^<>]*>.*?</rt\s*>", re.IGNORECASE | re.DOTALL)
+_RUBY_READING = re.compile(r"<rt\b[^<>]*+>[^<]*+(?:<(?!/?rt\b)[^<]*+)*+</rt\s*+>", re.IGNORECASE)
 # A tag begins with a letter or a time (`<00:01.500>`), so `a < b` and `<3` are left alone.
-_TAG = re.compile(r"<\s*/?\s*(?:[A-Za-z]|\d+:\d)[^<>]*>")
-_OPEN_TAG_AT_END = re.compile(r"<\s*/?\s*(?:font|i|b|u|s|c|v)\b[^<>]*$", re.IGNORECASE)
+_TAG = re.compile(r"<\s*+/?\s*+(?:[A-Za-z]|\d++:\d)[^<>]*+>")
+_OPEN_TAG_AT_END = re.compile(r"<\s*+/?\s*+(?:font|i|b|u|s|c|v)\b[^<>]*+$", re.IGNORECASE)
 _BRACES = re.compile(r"\{[^{}]*\}")
 _OPEN_OVERRIDE_AT_END = re.compile(r"\{\\[^{}]*$")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
@@ -131,7 +133,8 @@ def _clip_to_start(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
     """Drop cues before time zero or after a day, and clip those that begin before zero."""
     kept = []
     for cue in cues:
-        if (cue.start_s < 0 and cue.end_s <= 0) or cue.start_s > _LAST_TIME_S:
+        is_time = math.isfinite(cue.end_s) and cue.start_s <= _LAST_TIME_S  # not so of NaN
+        if not is_time or (cue.start_s < 0 and cue.end_s <= 0):
             faults["outside the film"] += 1
         elif cue.start_s < 0:
             faults["before time zero"] += 1
@@ -168,15 +171,17 @@ def _is_stray(before: Cue, cue: Cue, after: Cue | None) -> bool:
 
 def _repair_ends(cues: list[Cue], faults: Counter[str]) -> list[Cue]:
     """Give an end to cues whose length is zero, negative or absurd."""
-    kept = []
-    for position, cue in enumerate(cues):
+    kept, later = [], 0
+    for cue in cues:
+        # The first cue that begins after this one; they are in order.
+        while later < len(cues) and cues[later].start_s <= cue.start_s + _SAME_START_S:
+            later += 1
         length_s = cue.end_s - cue.start_s
         if _SHORTEST_CUE_S <= length_s <= LONGEST_CUE_S:
             kept.append(cue)
             continue
         faults["without length" if length_s < _SHORTEST_CUE_S else "that never ended"] += 1
-        following = (cues[k].start_s for k in range(position + 1, len(cues)))
-        next_s = next((s for s in following if s > cue.start_s + _SAME_START_S), float("inf"))
+        next_s = cues[later].start_s if later < len(cues) else math.inf
         kept.append(replace(cue, end_s=min(cue.start_s + reading_time_s(cue.text), next_s)))
     return kept
 

@@ -63,7 +63,7 @@ FORMATS: dict[str, SubtitleFormat] = {
     "sami": SubtitleFormat(parse=_plain(parse_sami), matches=_search(r"(?i)<sami\b|<sync\b")),
     "whisper": SubtitleFormat(parse=_plain(events.parse_whisper)),  # JSON: see `json_kind`
     "json3": SubtitleFormat(parse=_plain(events.parse_json3)),
-    "json": SubtitleFormat(parse=_plain(events.parse_json)),
+    "json": SubtitleFormat(parse=_plain(events.parse_saved)),
     "srt": SubtitleFormat(parse=_plain(subrip.parse_subrip), line=subrip.TIMING),
     "microdvd": SubtitleFormat(parse=events.parse_microdvd, line=events.MICRODVD_LINE),
     "mpl2": SubtitleFormat(parse=_plain(events.parse_mpl2), line=events.MPL2_LINE),

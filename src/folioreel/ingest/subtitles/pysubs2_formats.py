@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pysubs2
-from pysubs2.formats.substation import parse_tags
 
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
+from folioreel.json_input import convert, parse_json
+from folioreel.times import parse_digits
 
 # For MicroDVD files that state no frame rate and come without a video: films on disc run at this.
 _DEFAULT_FRAME_RATE = 24000 / 1001
 
-MICRODVD_LINE = re.compile(r"^\s*+\{\s*+(\d+)\s*+\}\s*+\{\s*+(\d*)\s*+\}")
-MPL2_LINE = re.compile(r"^\[(-?\d+)\]\[(-?\d*)\]")
+MICRODVD_LINE = re.compile(r"^\s*+\{\s*+(\d++)\s*+\}\s*+\{\s*+(\d*+)\s*+\}")
+MPL2_LINE = re.compile(r"^\[(-?)(\d++)\]\[(-?)(\d*+)\]")
 TMP_LINE = re.compile(r"^(\d{1,2}:\d{2}:\d{2})(?:,\d)?[:=](?!\d\d\b)")
 DIALOGUE_LINE = re.compile(
     r"^Dialogue:[^,]*,\s*-?\d{1,2}:\d{1,2}:\d{1,2}\.\d{1,3}\s*,"
     r"\s*-?\d{1,2}:\d{1,2}:\d{1,2}\.\d{1,3}\s*(?:,[^,\n]*){6},"
 )
+_DRAWING_CODE = re.compile(r"\\p(\d+)")  # how finely a drawing is drawn; 0 ends it
 # By convention, typesetters give these names to styles for what is written or sung on screen.
 _UNSPOKEN_STYLE = re.compile(
     r"(?:^|[^a-z])(?:signs?|songs?|karaoke|kara|lyrics|op|ed|opening|ending|credits?|staff|titles?|"
@@ -54,11 +56,11 @@ def parse_microdvd(text: str, frame_rate: float | None = None) -> ParsedCues:
 
     def complete(match: re.Match[str]) -> str:
         # Without an end, the cue ends at its start; its length is repaired later.
-        return f"{{{match[1]}}}{{{match[2] or match[1]}}}"
+        return f"{{{parse_digits(match[1])}}}{{{parse_digits(match[2] or match[1])}}}"
 
     lines = [MICRODVD_LINE.sub(complete, line) for line in text.split("\n")]
     stated = re.match(
-        r"^\{[01]\}\{[0-9]{1,2}\}\s*(\d{2,3}(?:[.,]\d+)?)\s*$", lines[0].strip("\ufeff ")
+        r"^\{[01]\}\{[0-9]{1,2}\}\s*(\d{2,3}(?:[.,]\d{1,9})?)\s*$", lines[0].strip("\ufeff ")
     )
     rate = frame_rate or _DEFAULT_FRAME_RATE
     note = f"but state no rate; {rate:.3f} was assumed"
@@ -73,7 +75,13 @@ def parse_microdvd(text: str, frame_rate: float | None = None) -> ParsedCues:
 
 def parse_mpl2(text: str) -> list[Cue]:
     """MPL2: `[10][25]Hello.`, in tenths of a second."""
-    lines = [re.sub(r"^\[(-?\d+)\]\[\]", r"[\1][\1]", line) for line in text.split("\n")]
+
+    def complete(match: re.Match[str]) -> str:
+        sign, start, end_sign, end = match.groups()
+        start = f"{sign}{parse_digits(start)}"
+        return f"[{start}][{f'{end_sign}{parse_digits(end)}' if end else start}]"
+
+    lines = [MPL2_LINE.sub(complete, line) for line in text.split("\n")]
     return _to_cues(pysubs2.SSAFile.from_string("\n".join(lines), format_="mpl2"))
 
 
@@ -83,36 +91,70 @@ def parse_tmp(text: str) -> list[Cue]:
     return _to_cues(pysubs2.SSAFile.from_string("\n".join(lines), format_="tmp"))
 
 
-def parse_json(text: str) -> list[Cue]:
-    """The JSON that pysubs2 itself writes."""
-    return _to_cues(pysubs2.SSAFile.from_string(text, format_="json"))
+@dataclass(frozen=True, kw_only=True)
+class _Segment:
+    """What Whisper and its relatives write; some leave out the times of what they cannot place."""
+
+    start: float | None = None
+    end: float | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Piece:
+    utf8: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TimedEvent:
+    """An event of YouTube's format; those without a start set a style."""
+
+    tStartMs: float | None = None  # noqa: N815  # the names are YouTube's
+    dDurationMs: float = 0  # noqa: N815
+    segs: list[_Piece] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SavedEvent:
+    """An event as pysubs2 writes it, in milliseconds."""
+
+    start: float
+    end: float
+    text: str
+    type: str = "Dialogue"
+    name: str = ""
 
 
 def parse_whisper(text: str) -> list[Cue]:
     """A transcript by Whisper: `{"segments": [{"start", "end", "text"}, …]}`."""
+    segments = convert(parse_json(text)["segments"], list[_Segment])
     return [
-        Cue(start_s=float(s["start"]), end_s=float(s["end"]), text=str(s["text"]).strip())
-        for s in json.loads(text)["segments"]
-        if isinstance(s, dict) and {"start", "end", "text"} <= s.keys()
+        Cue(start_s=s.start, end_s=s.end, text=s.text.strip())
+        for s in segments
+        if s.start is not None and s.end is not None
     ]
 
 
 def parse_json3(text: str) -> list[Cue]:
     """YouTube's own format: events of timed pieces of text."""
     cues = []
-    for event in json.loads(text)["events"]:
-        said = "".join(str(piece.get("utf8", "")) for piece in event.get("segs") or ()).strip()
-        if said and "tStartMs" in event:
-            start_s = float(event["tStartMs"]) / 1000
-            end_s = start_s + float(event.get("dDurationMs", 0)) / 1000
-            cues.append(Cue(start_s=start_s, end_s=end_s, text=said))
+    for event in convert(parse_json(text)["events"], list[_TimedEvent]):
+        said = "".join(piece.utf8 for piece in event.segs or ()).strip()
+        if said and event.tStartMs is not None:
+            start_s = event.tStartMs / 1000
+            cues.append(Cue(start_s=start_s, end_s=start_s + event.dDurationMs / 1000, text=said))
     return cues
+
+
+def parse_saved(text: str) -> list[Cue]:
+    """The JSON that pysubs2 itself writes."""
+    return _to_cues(convert(parse_json(text)["events"], list[_SavedEvent]))
 
 
 def json_kind(text: str) -> str | None:
     """The format of JSON subtitles, or None if the text is something else."""
     try:
-        data = json.loads(text) if text.startswith("{") else None
+        data = parse_json(text) if text.startswith("{") else None
     except ValueError:
         return None
     if not isinstance(data, dict):
@@ -121,18 +163,29 @@ def json_kind(text: str) -> str | None:
         return "whisper"
     events = data.get("events")
     if isinstance(events, list) and events and isinstance(events[0], dict):
-        return "json3" if any("tStartMs" in event for event in events) else "json"
+        timed = any(isinstance(event, dict) and "tStartMs" in event for event in events)
+        return "json3" if timed else "json"
     return None
 
 
-def _to_cues(subs: Any) -> list[Cue]:
-    """Events of pysubs2 → cues, without comments and drawings."""
+def _to_cues(events: Iterable[pysubs2.SSAEvent | _SavedEvent]) -> list[Cue]:
+    """Events → cues, without comments and drawings."""
     cues = []
-    for event in subs:
-        # The text between override codes, without vector drawings.
-        shown = "".join(piece for piece, style in parse_tags(event.text) if not style.drawing)
-        if shown.strip() and not event.is_comment:
+    for event in events:
+        shown = _without_codes(event.text)
+        if shown.strip() and event.type != "Comment":
             start_s, end_s = event.start / 1000, event.end / 1000
             speaker = event.name.strip() or None
             cues.append(Cue(start_s=start_s, end_s=end_s, text=shown, speaker=speaker))
     return cues
+
+
+def _without_codes(text: str) -> str:
+    """The text between override codes (`{\\b1}`), without vector drawings (`{\\p1}m 0 0 …`)."""
+    shown, position, is_drawing = [], 0, False
+    while (begin := text.find("{", position)) >= 0 and (end := text.find("}", begin)) >= 0:
+        shown.append("" if is_drawing else text[position:begin])
+        for scale in _DRAWING_CODE.findall(text, begin, end):
+            is_drawing = scale.strip("0") != ""
+        position = end + 1
+    return "".join([*shown, "" if is_drawing else text[position:]])

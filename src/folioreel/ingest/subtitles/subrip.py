@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from folioreel.ingest.subtitles.cues import Cue, share_time
+from folioreel.times import parse_digits
 
 # Possessive quantifiers (`*+`) keep these linear: a line of a thousand spaces took ten seconds.
-_TIME = r"(-?)\s*+(?:(\d{1,9}+)\s*+:\s*+)?(\d{1,3})\s*+:\s*+(\d{1,2})(?:\s*+[.,:;]\s*+(\d{1,6}))?"
+_TIME = r"(-?)\s*+(?:(\d++)\s*+:\s*+)?(\d{1,3})\s*+:\s*+(\d{1,2})(?:\s*+[.,:;]\s*+(\d{1,6}))?"
 _ARROW = r"(?:\s*+(?:-++\s?>|[–—=]++>|[→,;])|\s++-\s|[^\S\t]*+\t)\s*+"
 TIMING = re.compile(
     rf"^\s*+(?:\d++\s++)?\[?\s*+{_TIME}{_ARROW}{_TIME}(?:\s*+\](?=\s|$)|(?=\s|$))(.*)$"
@@ -109,7 +110,7 @@ def _read_timing(line: str) -> tuple[float, float, str] | None:
 
 def _seconds(groups: tuple[str | None, ...]) -> float:
     sign, hours, minutes, seconds, fraction = groups
-    value = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    value = parse_digits(hours or "") * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
     total = value + float(f"0.{fraction or 0}")
     return -total if sign else total
 

@@ -15,21 +15,25 @@ from fractions import Fraction
 from lxml import etree
 
 from folioreel.errors import InputError
+from folioreel.ingest.books.trees import plain_references
 from folioreel.ingest.subtitles.cues import Cue, reading_time_s
+from folioreel.times import parse_digits
 
-# Numbers are bounded: Python refuses to convert some thousand digits, and no time has them. An
-# offset may count ticks of a ten-millionth of a second.
-_CLOCK = re.compile(r"^(\d{1,9}):(\d{1,2}):(\d{1,2})(?:\.(\d+)|:(\d{1,9})(?:\.\d+)?)?$")
-_OFFSET = re.compile(r"^(\d{1,15}(?:\.\d+)?)(h|ms|m|s|f|t)?$")
+_CLOCK = re.compile(r"^(\d++):(\d{1,2}):(\d{1,2})(?:\.(\d++)|:(\d++)(?:\.\d++)?)?$")
+_OFFSET = re.compile(r"^(\d++)(?:\.(\d++))?(h|ms|m|s|f|t)?$")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _TIMES = ("begin", "end", "dur")
+_DEEPEST = 100  # levels of tags; real files have ten
 _SILENT_ROLES = frozenset({"sound", "music", "lyrics", "x-sound", "x-music"})
 
-_SYNC = re.compile(r"<sync\b[^>]*?\bstart\s*=\s*[\"']?(-?\d{1,12})[^>]*>", re.IGNORECASE)
-_PARAGRAPH = re.compile(r"<p\b([^>]*)>", re.IGNORECASE)
+# A tag ends before the next one begins, even if it is not closed: otherwise a file of open tags
+# would take quadratic time.
+_SYNC = re.compile(r"<sync\b([^<>]*+)>", re.IGNORECASE)
+_START = re.compile(r"\bstart\s*+=\s*+[\"']?(-?)(\d++)", re.IGNORECASE)
+_PARAGRAPH = re.compile(r"<p\b([^<>]*+)>", re.IGNORECASE)
 _CLASS = re.compile(r"\bclass\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _END = re.compile(r"</body\b.*", re.IGNORECASE | re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _BLANK = re.compile(r"(?:&nbsp;|\s)+", re.IGNORECASE)
 # Subtitlers keep a cue for 7 seconds at most. After more, its end is missing from the file.
 _NO_END_S = 8.0
@@ -43,19 +47,22 @@ def _seconds(value: str | None, units: _Units) -> float | None:
     value = (value or "").strip()
     if clock := _CLOCK.match(value):
         hours, minutes, seconds, fraction, frames = clock.groups()
-        total = int(hours) * 3600 + int(minutes) * 60 + float(f"{seconds}.{fraction or 0}")
-        return total + float(int(frames or 0) * units["f"])
+        total = parse_digits(hours) * 3600 + int(minutes) * 60 + float(f"{seconds}.{fraction or 0}")
+        return total + float(parse_digits(frames or "") * units["f"])
     if offset := _OFFSET.match(value):
-        return float(offset[1]) * float(units[offset[2]])
+        whole, fraction, unit = offset.groups()
+        return (parse_digits(whole) + float(f"0.{fraction or 0}")) * float(units[unit])
     return None
 
 
 def parse_ttml(text: str) -> list[Cue]:
     """The cues of a TTML document."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=True)
-    root = etree.fromstring(_DECLARATION.sub("", text).encode("utf-8"), parser)
+    text = plain_references(_DECLARATION.sub("", text))
+    root = etree.fromstring(text.encode("utf-8", "replace"), parser)
     body = None
     if root is not None:
+        _refuse_depth(root)
         _drop_namespaces(root)
         body = root if root.tag == "body" else root.find(".//body")
     if body is None:
@@ -66,6 +73,15 @@ def parse_ttml(text: str) -> list[Cue]:
             "holds pictures of text, not text; convert it with Subtitle Edit and give the .srt"
         )
     return cues
+
+
+def _refuse_depth(root: etree._Element) -> None:
+    """Refuse what would take the functions below, which call themselves, too deep."""
+    depth = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > _DEEPEST:
+            raise InputError(f"has tags inside tags, more than {_DEEPEST} deep; is it damaged?")
 
 
 def _drop_namespaces(root: etree._Element) -> None:
@@ -149,13 +165,17 @@ def parse_sami(text: str) -> list[Cue]:
     """The cues of one language of a SAMI file: English if there is a choice."""
     parts = _SYNC.split(_END.sub("", _COMMENT.sub("", text)))
     shown: list[tuple[float, str, str]] = []  # (start_s, class, text)
-    for start_ms, content in zip(parts[1::2], parts[2::2], strict=True):
+    for tag, content in zip(parts[1::2], parts[2::2], strict=True):
+        start = _START.search(tag)
+        if start is None:
+            continue
+        start_s = (-1 if start[1] else 1) * parse_digits(start[2]) / 1000
         pieces = _PARAGRAPH.split(content)
         paragraphs = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [("", content)]
         for attributes, paragraph in paragraphs:
             name = _CLASS.search(attributes)
             label = name.group(1).upper() if name else ""
-            shown.append((int(start_ms) / 1000, label, " ".join(paragraph.split())))
+            shown.append((start_s, label, " ".join(paragraph.split())))
     # The English class, or else the one with the most text.
     sizes = Counter(label for _, label, words in shown if _BLANK.sub("", words))
     english = [label for label in sizes if label.startswith("EN") or "ENG" in label]
@@ -165,7 +185,7 @@ def parse_sami(text: str) -> list[Cue]:
 
 def _sami_cues(shown: list[tuple[float, str]]) -> Iterator[Cue]:
     """The next `<SYNC>`, mostly a blank one, ends a cue."""
-    for (start_s, words), following in zip(shown, [*shown[1:], None], strict=True):
+    for (start_s, words), following in zip(shown, [*shown[1:], None], strict=False):
         end_s = following[0] if following else start_s + reading_time_s(words)
         if end_s - start_s > _NO_END_S:  # nothing took it off the screen
             end_s = start_s + max(reading_time_s(words), 2.0)

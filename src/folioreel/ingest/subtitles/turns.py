@@ -18,7 +18,7 @@ _DASH = re.compile(rf"^[{_DASHES}]+\s*")
 _ARROWS = re.compile(r"^>+\s*")
 # Marks of a second speaker inside a line. A dash or a name counts only after the end of a sentence
 # and before a capital; 25 letters are enough for `WOMAN ON LOUDSPEAKER`.
-_INNER_ARROWS = re.compile(r"(?<=\S)\s*(?=>{2,}\s*\S)")
+_INNER_ARROWS = re.compile(r"(?<=[^\s>])\s*+(?=>{2,}+\s*+\S)")
 _INNER_DASH = re.compile(rf"(?<=[.?!…\"”’)♪])\s+(?=[{_DASHES}]\s?[\"“‘'¿¡A-ZÀ-ÞА-Я(\[♪])")
 _INNER_LABEL = re.compile(r"(?<=[.?!…\"”)])\s+(?=[A-Z][A-Z .'’-]{1,24}:\s)")
 # A bracket that is never closed removes its own sentence, but not the speech after it.
@@ -32,6 +32,7 @@ _SUNG = re.compile(rf"[{_NOTE_SIGNS}][^{_NOTE_SIGNS}]*[{_NOTE_SIGNS}]+")
 _HASH_SONG = re.compile(r"^#(?:\s.*|[^#]*#)$|^[^#]*\s#$", re.DOTALL)
 _SPACED_DOTS = re.compile(r"\s*\.(?:\s*\.){2,}|\s+\.\.(?=\s|$)")
 _SECOND_STOP = re.compile(r"(?<=[.?!])\s+\.(?=\s|$)")  # `Yes. .`, where a note stood between
+_LOOK = 100  # characters around a note in brackets that say what it is
 _LONELY_MARK = re.compile(r"\s+([,;:.?!]+)(?=\s|$)")
 
 
@@ -77,11 +78,11 @@ def _strip_notes(text: str, style: FileStyle) -> str:
 
 def _arrow_or_nothing(match: re.Match[str]) -> str:
     """A name in brackets at the head of a line opens a turn, like `>>`; other notes vanish."""
-    line_start = match.string.rfind("\n", 0, match.start()) + 1
-    head = match.string[line_start : match.start()].strip(_DASHES + "> ")
-    follows = match.string[match.end() :].lstrip(" \"“‘'")[:1]
+    # No more than a name's length is looked at, as a cue may hold thousands of notes.
+    head = match.string[max(0, match.start() - _LOOK) : match.start()].rpartition("\n")[2]
+    follows = match.string[match.end() : match.end() + _LOOK].lstrip(" \"“‘'")[:1]
     is_name = file_style.is_name_like(" ".join(match.group()[1:-1].split()))
-    return ">> " if is_name and not head and follows.isupper() else ""
+    return ">> " if is_name and not head.strip(_DASHES + "> ") and follows.isupper() else ""
 
 
 def _is_aside(match: re.Match[str], style: FileStyle) -> bool:

@@ -98,7 +98,7 @@ def _resampled(video: OpenVideo, index: int, rate: int) -> Iterator[tuple[float 
     """When each decoded frame is heard, and its samples."""
     resampler = _make_resampler(rate)
     for frame in _decode(video, index):
-        time_s = None if frame.time is None else frame.time - video.origin_s
+        time_s = None if frame.time is None else min(frame.time - video.origin_s, video.limit_s)
         frame.pts = None  # the clock is ours
         try:
             resampled = resampler.resample(frame)

@@ -19,6 +19,10 @@ from folioreel.times import parse_clock
 
 # FFmpeg also opens single images, and reads text files as terminal recordings.
 _NOT_VIDEO = re.compile(r"_pipe$|^image2|^tty$|^gif$|^apng$|^bin$|^ico$|^alias_pix")
+LONGEST_WAIT_S = 60.0
+"""Seconds that FFmpeg may take to open a file, or to read the next packet, before it gives up."""
+# Where a film must have ended: there is no waiting for a timestamp of next year.
+_LONGEST_FILM_S = 24 * 3600.0
 
 
 class OpenVideo:
@@ -45,8 +49,10 @@ class OpenVideo:
         else:
             source = str(self.path)
             head = read_head(self.path)  # says in the same words as for every file what is wrong
+            if not self.path.is_file():
+                raise InputError("is a pipe; write the video to a file, and give that", self.path)
         try:
-            self.container: Any = av.open(source, metadata_errors="replace")
+            self.container: Any = av.open(source, metadata_errors="replace", timeout=LONGEST_WAIT_S)
         except av.FFmpegError as error:
             raise _explain(self.path, head) from error
         try:
@@ -108,6 +114,13 @@ class OpenVideo:
         with suppress(ValueError):  # Matroska writes the length of a stream as a tag
             return parse_clock(str(stream.metadata.get("DURATION", "")))
         return self.file_length_s
+
+    @property
+    def limit_s(self) -> float:
+        """No time of the film is later than this; a timestamp that is, is wrong."""
+        # The header may be wrong by a little, and a live recording has none.
+        said_s = 1.1 * self.file_length_s + 60.0 if self.file_length_s > 0 else _LONGEST_FILM_S
+        return min(said_s, _LONGEST_FILM_S)
 
     def packets(self, index: int) -> Iterator[Any]:
         """The packets of one stream from its beginning; all other streams are skipped.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -20,7 +21,7 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
-from folioreel.cache import cached_array, find_array
+from folioreel.cache import find_array, store_array
 from folioreel.errors import InputError
 from folioreel.ingest.parts import join_features, split_parts
 from folioreel.ingest.video.container import OpenVideo
@@ -96,8 +97,11 @@ def scan_cached(
     if encoder is None:
         return scan_video(video, detector, progress=progress)
     key = _cache_key(sha256, detector, encoder)
-    scan = cached_array(key, lambda: _pack(scan_video(video, detector, encoder, progress)))
-    return _unpack(scan, encoder)
+    found = _recall(key, encoder)
+    if found is None:
+        found = scan_video(video, detector, encoder, progress)
+        store_array(key, _pack(found))
+    return found
 
 
 def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
@@ -108,8 +112,8 @@ def recall_features(film: Film, encoder: FrameEncoder | None) -> Film:
         recalled = [recall_features(part, encoder) for part in split_parts(film)]
         return replace(film, features=join_features([part.features for part in recalled]))
     for detector in get_args(DetectorName):
-        found = find_array(_cache_key(film.sha256, detector, encoder))
-        if found is not None and same_shots((scan := _unpack(found, encoder)).shots, film.shots):
+        scan = _recall(_cache_key(film.sha256, detector, encoder), encoder)
+        if scan is not None and same_shots(scan.shots, film.shots):
             return replace(film, features=scan.features)
     return film
 
@@ -245,6 +249,15 @@ def _pack(scan: VideoScan) -> NDArray[np.uint8]:
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     return np.frombuffer(stream.getvalue(), dtype=np.uint8)
+
+
+def _recall(key: str, encoder: FrameEncoder) -> VideoScan | None:
+    """The scan that is in the cache, if it is and can be read."""
+    found = find_array(key)
+    try:
+        return None if found is None else _unpack(found, encoder)
+    except (ValueError, LookupError, TypeError, OSError, EOFError, zipfile.BadZipFile):
+        return None
 
 
 def _unpack(data: NDArray[Any], encoder: FrameEncoder) -> VideoScan:
