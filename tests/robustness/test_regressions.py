@@ -22,7 +22,8 @@ from folioreel.config import AlignConfig, CalibrationConfig
 from folioreel.corpus.sources import BookFolder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.evaluate.dataset import read_film_json, write_film_json
-from folioreel.export.results import WRITERS, write_results
+from folioreel.export.formats import FORMATS, RESULTS
+from folioreel.export.results import write_results
 from folioreel.export.tables import write_csv
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
@@ -244,7 +245,9 @@ def test_names_that_are_not_utf_8(tmp_path):
     model = {"preset": "x", "measures": [], "package_version": "1"}
     alignment = Alignment(book=book, film=film, links=(link,), signature=model)
     write_results(alignment, tmp_path / "out")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == set(WRITERS)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        FORMATS[name].file for name in RESULTS
+    }
     document = json.loads((tmp_path / "out" / "alignment.json").read_text(encoding="utf-8"))
     assert Path(document["book"]["path"]) == book_path
 
