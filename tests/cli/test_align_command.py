@@ -173,3 +173,9 @@ def test_impossible_timing_is_refused(pair):
     for wrong in (("--fps", "25"), ("--stretch", "40"), ("--offset", "nan")):
         assert_one_line(run("align", *pair, *wrong))
     assert run("align", *pair, "--fps", "25:24", "--stretch", "1.04").exit_code == 2
+
+
+def test_an_empty_name_is_not_the_current_folder():
+    result = run("align", "book.txt", "")
+    assert result.exit_code == 2
+    assert "the name of a file is empty" in result.stderr

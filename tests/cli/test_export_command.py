@@ -137,3 +137,11 @@ def test_a_book_without_lines(tmp_path):
     document = json.loads((result / "exported" / "annotations.jsonld").read_text("utf-8"))
     quotation = document["first"]["items"][0]["body"]["selector"][0]
     assert quotation["exact"] == "“Sixty-one kilos,” she said to the old ferryman."
+
+
+def test_a_moment_that_is_judged_twice(result, tmp_path):
+    run("export", result, "--as", "csv", "--out", tmp_path / "a.csv")
+    rows = read_csv(tmp_path / "a.csv")
+    rows[0]["judged"] = "none"
+    twice = write_csv(tmp_path / "b.csv", [rows[0], rows[0]])
+    assert_one_line(run("import", result, twice), "b.csv:3", "as line 2 does")

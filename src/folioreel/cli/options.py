@@ -16,7 +16,18 @@ if TYPE_CHECKING:
 
 
 # The library checks that a path exists and can be read: its messages say more than click's.
-FILE = click.Path(path_type=Path, readable=False)
+
+
+class _FilePath(click.Path):
+    """A path that is not empty: `Path("")` would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name of a file is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = _FilePath(path_type=Path, readable=False)
 
 
 def join(*options: Callable[[FC], FC]) -> Callable[[FC], FC]:

@@ -35,9 +35,9 @@ def transcribe(film: Path, speech: SpeechConfig, out: Path | None, force: bool) 
     from folioreel.ingest.video.container import OpenVideo
 
     stem = (out or film.parent) / film.stem
-    for suffix in SUFFIXES:  # before the work, which takes minutes
-        check_output_file(stem.with_name(stem.name + suffix), force=force)
     with OpenVideo(film) as video, output.show_progress("the minutes heard so far") as progress:
+        for suffix in SUFFIXES:  # before the work, which takes minutes
+            check_output_file(stem.with_name(stem.name + suffix), force=force)
         transcript = listen_to(video, speech, progress)
     if not transcript.sentences:
         raise InputError(f"{transcript.model} hears nobody speak; no subtitles were written", film)

@@ -58,10 +58,15 @@ def _read_table(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
                 path,
             )
     found, others = [], 0
+    lines: dict[int, int] = {}  # moment → where it is judged
     for row in rows[1:]:
         cells = {name: cell.strip() for name, cell in zip(names, row.cells, strict=False)}
         if cells.get("judged"):
             found.append(_read_row(row, cells, alignment, path))
+            first = lines.setdefault(found[-1].moment, row.line)
+            if first != row.line:
+                message = f"judges moment {found[-1].moment} again, as line {first} does; keep one"
+                raise InputError(message, path, row.line)
             said = squeeze(alignment.film.moments[found[-1].moment].text)
             others += squeeze(cells.get("text", said)) != said
     # A few cells may differ: spreadsheets take "10-12" for a date and "- No!" for a formula.
