@@ -112,7 +112,7 @@ def test_the_command_says_what_is_missing(film, no_extra):
 
 def test_a_film_without_sound(tmp_path, recogniser):
     silent = draw_film(tmp_path / "silent.mkv", shots_of([25]))
-    assert_one_line(run("transcribe", silent), "no sound", "--subtitles")
+    assert_one_line(run("transcribe", silent), "no sound", "give its subtitles")
 
 
 @pytest.mark.parametrize(

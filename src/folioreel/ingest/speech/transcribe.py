@@ -44,7 +44,7 @@ def transcribe(
     stream = choose_audio(video, language)
     if stream is None:
         raise InputError(
-            "has no sound to listen to; give a film with sound, or its subtitles", video.path
+            "has no sound to listen to; give its subtitles, or a film with sound", video.path
         )
     recogniser = whisper.load_whisper(name, folder)
     if language == "nb":
