@@ -282,6 +282,9 @@ def _build_film(video: OpenVideo, scan: VideoScan, dialogue: Dialogue) -> Film:
     whole_s = max(video.length_s, scan.end_s)
     if dialogue.cue_count:
         first_s, last_s = dialogue.first_cue_s, dialogue.last_cue_s
+        said = dialogue.subtitles
+        if not dialogue.from_file and said and said[-1].start_s < whole_s:
+            last_s = min(last_s, whole_s)  # a track was cut with its video, its last cue was not
         notes += check_times(first_s, last_s, whole_s, video.frame_rate)
     ends = (subtitle.end_s for subtitle in dialogue.subtitles if subtitle.end_s <= whole_s)
     return Film(
