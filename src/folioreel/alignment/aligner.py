@@ -20,11 +20,11 @@ from folioreel.alignment.marginals import chain_marginals
 from folioreel.alignment.positions import Positions, film_times, follow_book
 from folioreel.alignment.score import context_scores, score_cells
 from folioreel.config import AlignConfig, SpeechConfig
-from folioreel.errors import AlignmentError, ConfigError
+from folioreel.errors import AlignmentError, ConfigError, InputError
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film, watch_film
+from folioreel.ingest.film import holds_film, is_film, load_film, watch_film
 from folioreel.ingest.parts import Wanted
-from folioreel.ingest.several import Given
+from folioreel.ingest.several import Given, check_order, each_given
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.models.chain import judge_chain, make_chain, time_steps
@@ -38,10 +38,11 @@ from folioreel.progress import (
     ignore_progress,
     name_progress,
 )
+from folioreel.reading import is_file, is_folder
 from folioreel.similarity.base import source_name
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.text import dominant_script
-from folioreel.types import Alignment, Book, Film, Link
+from folioreel.types import Alignment, Book, Film, FilmPart, Link, Volume
 
 _log = logging.getLogger(__name__)
 
@@ -95,7 +96,9 @@ def align(
     if isinstance(book, Film) or isinstance(film, Book):
         raise TypeError("the book comes first, then the film: align(book, film)")
     aligner = Aligner.load(preset, encoder)
+    given_book, given_film = book, film
     if not isinstance(book, Book):
+        _refuse_swapped(book, film)
         book = load_book(book)
     _log_notes(book)
     film = aligner.load_film(
@@ -109,10 +112,11 @@ def align(
         progress=progress,
     )
     _log_notes(film)
-    warnings = list(_warn(verdict.check_languages(film, book)))  # before the work
+    warnings = [*_unordered(given_book, book.volumes), *_unordered(given_film, film.parts)]
+    foreign = _warn(verdict.check_languages(film, book))  # before the work
     alignment = aligner.align(film, book, progress)
-    if not warnings:  # across languages little is found in the right book, too
-        warnings += _warn(verdict.check_fit(alignment))
+    # Across languages little is found in the right book, too.
+    warnings += foreign or _warn(verdict.check_fit(alignment))
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
         "subtitles": _option_of(subtitles),
@@ -306,6 +310,25 @@ def _option_of(subtitles: Wanted | Sequence[Wanted]) -> str | list[str | None] |
     if subtitles is None or isinstance(subtitles, Path | str | int):
         return None if subtitles is None else str(subtitles)
     return [None if wanted is None else str(wanted) for wanted in subtitles]
+
+
+def _refuse_swapped(book: Given, film: Film | Given) -> None:
+    """Raise an error if the film was given before the book."""
+    if isinstance(film, Film):
+        return
+    others = [path for path in each_given(film) if is_file(path) and not is_film(path)]
+    for path in each_given(book) if others else ():
+        if holds_film(path) if is_folder(path) else is_film(path):
+            message = f"is a film and {others[0].name} is not; give the book first, then the film"
+            raise InputError(message, path)
+
+
+def _unordered(given: Book | Film | Given, files: Sequence[Volume | FilmPart]) -> list[str]:
+    """What a reader warned of: files of a folder in an order that may be wrong."""
+    if isinstance(given, Book | Film):
+        return []
+    warning = check_order(given, [file.path for file in files if file.path is not None])
+    return [warning] if warning else []
 
 
 def _warn(warning: str | None) -> tuple[str, ...]:

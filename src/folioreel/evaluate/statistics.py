@@ -59,7 +59,10 @@ def inspect_file(
     """
     name = path.absolute().name
     if not (holds_film(path) if path.is_dir() else is_film(path)):
-        return {"kind": "book", "file": name, **describe_book(load_book(path))}
+        book = load_book(path)
+        if book.volumes:
+            _log.info(f"{name}: {book.notes[0]}")  # their order
+        return {"kind": "book", "file": name, **describe_book(book)}
     load = partial(
         load_film,
         path,
@@ -76,4 +79,6 @@ def inspect_file(
         # The shots of a video can be counted all the same.
         _log.warning(str(error))
         film = load(subtitles="none")
+    if film.parts:
+        _log.info(f"{name}: {film.notes[0]}")  # their order
     return {"kind": "film", "file": name, **describe_film(film)}

@@ -12,7 +12,7 @@ from typing import Any
 
 from folioreel.errors import InputError
 from folioreel.files import file_sha256
-from folioreel.ingest.several import Given
+from folioreel.ingest.several import Given, each_given
 from folioreel.reading import is_file
 
 _HASHED_BYTES = 500_000_000
@@ -34,7 +34,7 @@ def find_files(
     records = record.get("volumes" if what == "book" else "parts") or [record]
     if given is None:
         return [_find_file(record, what, alignment) for record in records]
-    named = [Path(given)] if isinstance(given, Path | str) else [Path(path) for path in given]
+    named = each_given(given)
     if len(named) == 1 and named[0].is_dir():
         named = [_find_in_folder(named[0], record) for record in records]
     if len(named) != len(records):

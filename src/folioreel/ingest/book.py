@@ -6,6 +6,7 @@ A book may be several such files, which are read one by one and joined (volumes.
 from __future__ import annotations
 
 import bisect
+import logging
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -14,13 +15,14 @@ from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_matter
 from folioreel.ingest.books.titles import is_numbered, is_part
-from folioreel.ingest.several import Given, check_distinct, list_files
+from folioreel.ingest.several import Given, check_distinct, check_order, list_files
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.volumes import join_volumes
 from folioreel.text import printable, split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
+_log = logging.getLogger(__name__)
 Reader = Callable[[SourceFile], Manuscript]
 
 # Format → its reader, as module.function in `books`; imported when needed.
@@ -47,6 +49,7 @@ _SUFFIXES = {
     ".pdf": "pdf",
 }
 
+_FORMATS = "EPUB, PDF, FB2, HTML, Markdown or plain text"
 _BLANKS = b"\xef\xbb\xbf \r\n\t"  # may stand before the first character
 _LONGEST_TITLE = 500  # characters; nothing is joined to a longer one, as headings may be endless
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
@@ -63,7 +66,10 @@ def load_book(path: Given) -> Book:
         InputError: The file is missing, empty, broken, protected, or holds no text.
         UnknownFormatError: The file is of a kind that we do not read.
     """
-    volumes = [_load_file(file) for file in list_volumes(path)]
+    files = list_volumes(path)
+    if warning := check_order(path, files):
+        _log.warning(warning)
+    volumes = [_load_file(file) for file in files]
     return volumes[0] if len(volumes) == 1 else join_volumes(volumes)
 
 
@@ -74,7 +80,7 @@ def list_volumes(given: Given) -> list[Path]:
         books = [path for path in inside if path.suffix.lower() in _SUFFIXES]
         return check_distinct(books, lambda path: path.stem)
 
-    return list_files(given, "a book", choose)
+    return list_files(given, f"book ({_FORMATS})", choose)
 
 
 def _load_file(path: Path) -> Book:
@@ -129,8 +135,7 @@ def _refuse_other_files(head: bytes, path: Path) -> None:
     kind = describe_known(head) or _describe_data(head, path)
     if kind is not None:
         raise UnknownFormatError(
-            f"is {kind}; give the book as EPUB, PDF, FB2, HTML, Markdown or plain text "
-            "(Calibre converts most books to EPUB)",
+            f"is {kind}; give the book as {_FORMATS} (Calibre converts most books to EPUB)",
             path,
         )
 

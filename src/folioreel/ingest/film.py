@@ -23,7 +23,7 @@ from folioreel.ingest.parts import (
     name_stage,
     split_parts,
 )
-from folioreel.ingest.several import Given, check_distinct, list_files
+from folioreel.ingest.several import Given, check_distinct, check_order, list_files
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
@@ -89,6 +89,8 @@ def load_film(
         UnknownFormatError: A file is neither a video nor a subtitle file.
     """
     files = list_parts(path)
+    if warning := check_order(path, files):
+        _log.warning(warning)
     films = [
         _load_file(
             file,
@@ -115,7 +117,7 @@ def list_parts(given: Given) -> list[Path]:
             given together.
         UnknownFormatError: One of several files is neither a video nor a subtitle file.
     """
-    files = list_files(given, "a video or a subtitle file", _choose_parts)
+    files = list_files(given, "video or subtitle file", _choose_parts)
     if len(files) == 1:
         return files
     for path in files:  # all of them before the first is decoded, which may take minutes
@@ -139,7 +141,10 @@ def list_parts(given: Given) -> list[Path]:
 
 def holds_film(folder: Path) -> bool:
     """Whether a folder has a video or subtitle file in it."""
-    return any(is_film(path) for path in folder.iterdir())
+    try:
+        return any(is_film(path) for path in folder.iterdir())
+    except OSError:
+        return False  # reading it will say what is wrong
 
 
 def _choose_parts(inside: list[Path]) -> list[Path]:
