@@ -8,12 +8,13 @@ times the similarity of words and names. The thresholds are from right and wrong
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from folioreel.errors import FolioReelError
+from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.ingest.video.tracks import Track, list_tracks
+from folioreel.ingest.video.tracks import Track, list_tracks, read_track
 from folioreel.language import Language, detect_language, language_name
 from folioreel.similarity.tfidf import compare_bags, make_bag
 from folioreel.types import Alignment, Book, Film
@@ -33,12 +34,15 @@ _LITTLE_FOUND = 0.02
 """Of pieces of 15 to 150 sentences, half score less with a wrong book, and 3 of 112 with the right
 one, with the preset `default`."""
 
-_TOO_LITTLE = (
-    "nearly nothing was found, and too little is said to tell whether this is the film of this book"
-)
+_FEWEST = 15
+"""Of films with fewer spoken sentences, nothing is known: no shorter pieces were tried."""
+
+_TO_TELL = "to tell whether this is the film of this book"
 
 _SURE = 0.9
 """The confidence from which a language counts as known."""
+_SAMPLE_S = 600.0
+"""How much of a track is read to detect its language: in ten minutes, some page is spoken."""
 _KIN = ({"no", "nb", "nn", "da"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"gl", "pt"}, {"cs", "sk"})
 """Languages so close in writing that a detector may take one for the other."""
 
@@ -65,15 +69,19 @@ def score_of(alignment: Alignment) -> float:
 def check_fit(alignment: Alignment) -> str | None:
     """A warning if the film does not seem to be made from the book, by what was found.
 
-    Only for presets that follow positions, whose evidence can be compared. Where little is said,
-    it is no more than a doubt.
+    Scores are for presets that follow positions, whose evidence can be compared. Where little is
+    said, it is no more than a doubt.
     """
     spoken = len(alignment.film.subtitles)
-    if not spoken or alignment.signature["config"]["steps"] is None:
+    if spoken < _FEWEST:
+        said = f"{spoken} sentence{'s' * (spoken != 1)}" if spoken else "nothing"
+        return f"{said} spoken in the film: too little is said {_TO_TELL}"
+    if alignment.signature["config"]["steps"] is None:
         return None
     score = score_of(alignment)
     if spoken < _TOO_SHORT:
-        return _TOO_LITTLE if score < _LITTLE_FOUND else None
+        doubt = f"nearly nothing was found, and too little is said {_TO_TELL}"
+        return doubt if score < _LITTLE_FOUND else None
     if score >= (_LOW_SCORE if spoken >= _SHORT else _LOW_SCORE_OF_SHORT):
         return None
     return (
@@ -92,9 +100,7 @@ def check_languages(film: Film, book: Book) -> str | None:
     # Of each video, as a film may have several parts.
     found = [_tracks_in(video, written.code) for video in _videos(film)]
     if found and all(found):
-        listed = " or ".join(f"--subtitles {track.index} for {track}" for track in found[0])
-        how = listed if len(found) == 1 else f"--subtitles {written.code}"
-        advice = f"the film has {wanted} ones: use {how}"
+        advice = f"the film has {wanted} ones: use {_choose(found, written.code)}"
     else:
         how = " (--subtitles FILE)" if found else ""
         advice = f"give {wanted} subtitles{how}, or the book in {said}"
@@ -112,14 +118,35 @@ def _videos(film: Film) -> list[Path]:
     return [video for video in files if video is not None]
 
 
+def _choose(found: list[list[Track]], language: str) -> str:
+    """The option that chooses tracks in a language, of which each video of the film has some."""
+    if len(found) == 1:
+        named = [replace(track, language=language) for track in found[0]]
+        return " or ".join(f"--subtitles {track.index} for {track}" for track in named)
+    if all(tracks[0].language for tracks in found):
+        return f"--subtitles {language}"
+    return " ".join(f"--subtitles {tracks[0].index}" for tracks in found)  # one for each part
+
+
 def _tracks_in(path: Path, language: str) -> list[Track]:
     """The tracks of a video that have the whole dialogue in a language and can be read."""
     try:
         with OpenVideo(path) as video:
-            tracks = list_tracks(video)
+            tracks = [t for t in list_tracks(video) if not t.forced and not t.commentary]
+            fitting = [t for t in tracks if (t.language or _language_of(video, t)) == language]
     except FolioReelError:
         return []  # moved since it was read: the warning is as good without
-    full = [track for track in tracks if not track.forced and not track.commentary]
-    fitting = [track for track in full if track.language == language]
     text = [track for track in fitting if track.is_text]
     return text or [track for track in fitting if can_read(track.language)]
+
+
+def _language_of(video: OpenVideo, track: Track) -> str | None:
+    """The language of a text track by its first minutes, for a file that does not say it."""
+    if not track.is_text:
+        return None
+    try:
+        dialogue = read_track(video, track, until_s=_SAMPLE_S)
+    except InputError:
+        return None  # nothing is said, or it cannot be read
+    found = detect_language(" ".join(said.text for said in dialogue.subtitles))
+    return found.code if found is not None and found.confidence >= _SURE else None
