@@ -75,6 +75,19 @@ def test_a_few_lines_are_no_proof(other_book, tmp_path):
     assert align(other_book, clip, preset="paper").warnings == ()
 
 
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+def test_a_film_in_which_hardly_anybody_speaks(preset, tmp_path):
+    """However alike film and book are: two lines may be alike by chance."""
+    book, clip = tmp_path / "book.txt", tmp_path / "clip.srt"
+    book.write_text("\n\n".join([ENGLISH] * 20), encoding="utf-8")
+    clip.write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{ENGLISH}\n", encoding="utf-8")
+    (doubt,) = align(book, clip, preset=preset).warnings
+    assert doubt.startswith("1 sentence spoken in the film: too little is said to tell")
+    silent = draw_film(tmp_path / "silent.mkv", shots_of([30, 30]))
+    (doubt,) = align(book, silent, preset=preset, pictures=False).warnings
+    assert doubt.startswith("nothing spoken in the film: too little is said to tell")
+
+
 def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
     book = tmp_path / "roman.txt"
     book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
@@ -100,8 +113,9 @@ def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
     plain = draw_film(tmp_path / "plain.mkv", shots_of([50]), tracks=[english, comments])
     assert "give French subtitles" in check_languages(load_film(plain, shots=False), roman)
 
-    pictures = add_bitmaps(tmp_path / "pictures.mkv", plain, cues, language="fre")
-    for readable, words in [(True, "--subtitles 3 for track 3 (French, PGS"), (False, "give Fr")]:
+    spoken = draw_film(tmp_path / "spoken.mkv", shots_of([50]), tracks=[english])
+    pictures = add_bitmaps(tmp_path / "pictures.mkv", spoken, cues, language="fre")
+    for readable, words in [(True, "--subtitles 2 for track 2 (French, PGS"), (False, "give Fr")]:
         monkeypatch.setattr(verdict, "can_read", lambda _, readable=readable: readable)
         assert words in check_languages(load_film(pictures, shots=False), roman)
 
@@ -113,6 +127,25 @@ def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
     assert check_languages(load_film(parts), roman).endswith("French ones: use --subtitles fr")
     mixed = load_film([parts[0], plain], shots=False)
     assert "give French subtitles (--subtitles FILE)" in check_languages(mixed, roman)
+
+
+def test_tracks_without_a_language_are_told_by_their_words(tmp_path):
+    book = tmp_path / "roman.txt"
+    book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
+    roman = load_book(book)
+    english = DrawnTrack(cues=[(500, 3000, ENGLISH)], language="eng")
+    french = DrawnTrack(cues=[(500, 3000, f"<i>{FRENCH}</i>")], language="und")
+    late = DrawnTrack(cues=[(700_000, 703_000, FRENCH)], language="und")  # after the first minutes
+    styled = DrawnTrack(cues=[(500, 3000, FRENCH)], language="und", codec="ass")
+    film = draw_film(tmp_path / "1.mkv", shots_of([100]), tracks=[english, french, late, styled])
+    assert check_languages(load_film(film, shots=False), roman).endswith(
+        "use --subtitles 2 for track 2 (French, SubRip) or --subtitles 4 for track 4 (French, ASS)"
+    )
+    other = draw_film(tmp_path / "2.mkv", shots_of([100]), tracks=[late, english, french])
+    parts = load_film([film, other], shots=False, subtitles="en")
+    assert check_languages(parts, roman).endswith("use --subtitles 2 --subtitles 3")
+    chosen = load_film([film, other], shots=False, subtitles=["2", "3"])
+    assert check_languages(chosen, roman) is None
 
 
 def test_another_language_without_such_a_track(tmp_path):

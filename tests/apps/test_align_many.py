@@ -1,6 +1,7 @@
 """Many pairs by a table: each by itself, taken up again, and failures at the end."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 from made_pairs import write_pair
 
 from folioreel import align
+from folioreel.alignment import aligner
 from folioreel.apps import align_many as many
 from folioreel.apps.align_many import ManyConfig, align_many, align_pair, read_table
 from folioreel.cli import main
@@ -114,7 +116,8 @@ def test_other_results_are_not_overwritten(table: Path, tmp_path: Path) -> None:
         ("book,film,colour\na,b,c\n", "unknown column 'colour'"),
         ("book,film\n", "has no rows"),
         ("book,film\na.txt,\n", "pairs.csv:2: has no film in this row"),
-        ("book,film\na.txt,x/film.srt\nb.txt,y/film.srt\n", "pairs.csv:3: two rows are called"),
+        ("book,film\na.txt,x/film.srt\nb.txt,y/film.srt\n", "two rows .* with a column `name`"),
+        ("book,film,name\na.txt,b.srt,x\nb.txt,c.srt,x\n", "3: two rows .* in the column `name`"),
         ("book,film,name\na.txt,b.srt,../out\n", "cannot be the name of a folder"),
     ],
 )
@@ -171,7 +174,10 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
         ["lost", "failed"],
         ["garden", "aligned"],
     ]
-    assert result.stderr.splitlines()[0].startswith("lost: ")
+    assert "\nlost: " in result.stderr
+    assert result.stderr.count("12 sentences spoken in the film: too little is said") == 2
+    for name in ("ferry", "garden"):
+        assert f"{name}: 12 sentences spoken in the film" in result.stderr
     assert "folioreel: 1 of 3 pairs failed; the others are in" in result.stderr
     lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text("".join(line for line in lines if "lost" not in line), encoding="utf-8")
@@ -181,6 +187,26 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["align-many", str(tmp_path / "no.csv"), "--out", "x"])
     assert result.exit_code == 1
     assert "no.csv" in result.stderr
+
+
+def test_warnings_of_a_pair_name_it_once(table: Path, tmp_path: Path, caplog) -> None:
+    tasks = {task.name: task for task in read_table(table, HERE)}
+    encoder = replace(tasks["ferry"], config=ManyConfig(encoder="skip-thought", shots=False))
+    aligner._warn_of_encoder.cache_clear()
+    align_pair(encoder)
+    (warning,) = (record.getMessage() for record in caplog.records)  # the outcome tells the other
+    assert warning.startswith("ferry: the preset default was not trained with the encoder")
+    caplog.clear()
+    saga = tmp_path / "saga"
+    saga.mkdir()
+    for name in ("Arrival.srt", "Departure.srt"):
+        (saga / name).write_text((tmp_path / "ferry/film.srt").read_text())
+    missing = replace(tasks["lost"], film=(saga,), book=(tmp_path / "garden/book.txt",))
+    broken = replace(missing, subtitles=["a.srt", "b.srt"])
+    with pytest.raises(InputError, match="itself a subtitle file"):
+        align_pair(broken)
+    (warning,) = (record.getMessage() for record in caplog.records)
+    assert warning.startswith("lost: the names of the files in saga have no numbers")
 
 
 def test_parts_and_volumes_share_a_cell(table: Path, tmp_path: Path) -> None:

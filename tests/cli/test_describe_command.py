@@ -81,7 +81,7 @@ def test_describe_writes_frames(aligned, tmp_path):
         (["--at", "1:00", "--shot", "1"], 2, "choose exactly one of --at"),
         (["--at", "noon"], 2, "is not a time"),
         (["--range", "1:00"], 2, "is not a range"),
-        (["--at", "9:00:00"], 1, "is not in the film"),
+        (["--at", "9:00:00"], 1, "09:00:00.000 is not in the film, which is 00:"),
         (["--shot", "1"], 1, "no shots"),
         (["--passage", "99999"], 1, "no sentence on line 99999"),
     ],

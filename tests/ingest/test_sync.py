@@ -125,7 +125,7 @@ def test_frame_rates() -> None:
     with pytest.raises(ConfigError, match="near 1"):
         Timing(stretch=25)
     for wrong_s in (float("nan"), float("inf"), -1e9):
-        with pytest.raises(ConfigError, match="an offset of .* give seconds"):
+        with pytest.raises(ConfigError, match=r"an offset of .* give seconds"):
             Timing(offset_s=wrong_s)
 
 

@@ -6,7 +6,11 @@ command has finished is kept, so a run that was stopped can be resumed.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,6 +38,7 @@ from folioreel.json_input import parse_json
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.reading import is_file, is_folder
 
+_log = logging.getLogger(__name__)
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
 _LONGEST_NAME = 200  # bytes; file systems take 255, and what is unfinished has a longer name
@@ -131,19 +136,37 @@ def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressC
 
 def align_pair(task: PairTask) -> dict[str, bytes]:
     """The results of one pair by path in its folder; runs on any engine."""
-    alignment = align(
-        task.book,
-        task.film,
-        preset=task.config.preset,
-        encoder=task.config.encoder,
-        subtitles=task.subtitles,
-        timing=Timing(sync=task.config.sync),
-        shots=task.config.shots,
-        pictures=task.config.pictures,
-    )
+    with _named_warnings(task.name) as reported:
+        alignment = align(
+            task.book,
+            task.film,
+            preset=task.config.preset,
+            encoder=task.config.encoder,
+            subtitles=task.subtitles,
+            timing=Timing(sync=task.config.sync),
+            shots=task.config.shots,
+            pictures=task.config.pictures,
+        )
+        reported += alignment.warnings
     with scratch_folder() as folder:
         files = write_results(alignment, folder)
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@contextmanager
+def _named_warnings(name: str) -> Iterator[list[str]]:
+    """Warn of a pair by its name, except of what is put into the list: its outcome says that."""
+    logger, held = logging.getLogger("folioreel"), BufferingHandler(10**6)
+    before = logger.handlers, logger.propagate
+    logger.handlers, logger.propagate = [held], False
+    reported: list[str] = []
+    try:
+        yield reported
+    finally:
+        logger.handlers, logger.propagate = before
+        for record in held.buffer:
+            if record.levelno >= logging.WARNING and record.getMessage() not in reported:
+                _log.warning(f"{name}: {record.getMessage()}")
 
 
 def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
@@ -160,11 +183,9 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
         cells = dict(zip(columns, row.cells, strict=False))
         task = _read_row(cells, table, row.line, config)
         if task.name in tasks:
-            raise InputError(
-                f"two rows are called {task.name}; add a column `name` with unique names",
-                table,
-                row.line,
-            )
+            names = "in the column `name`" if "name" in columns else "with a column `name`"
+            message = f"two rows are called {task.name}; give each row a name of its own {names}"
+            raise InputError(message, table, row.line)
         tasks[task.name] = task
     if not tasks:
         raise InputError("has no rows; give a book and a film in each", table)

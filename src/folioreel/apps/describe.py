@@ -14,6 +14,7 @@ import numpy as np
 
 from folioreel.errors import InputError
 from folioreel.text import tokenize, word_stem
+from folioreel.times import format_timestamp as clock
 from folioreel.types import Alignment, Book, Kind, Link
 
 # Paragraphs: as near as the paper counts a match as correct.
@@ -51,7 +52,8 @@ def describe_time(alignment: Alignment, time_s: float) -> MomentDescription:
     """Describe the moment on screen at a time; between two moments, the nearer one."""
     duration_s = alignment.film.duration_s
     if not 0 <= time_s <= duration_s:
-        raise InputError(f"{time_s:.1f} s is not in the film, which is {duration_s:.1f} s long")
+        long = clock(duration_s)
+        raise InputError(f"{clock(time_s)} is not in the film, which is {long} long")
     moments = alignment.film.moments
     distance_s = [max(m.start_s - time_s, time_s - m.end_s, 0.0) for m in moments]
     # Of several subtitles on screen, the one that appeared last is being spoken.
@@ -77,11 +79,13 @@ def describe_range(
     """Describe the moments that overlap a time range; there must be some."""
     if end_s <= start_s:
         raise InputError(
-            f"the range from {start_s:.1f} s to {end_s:.1f} s is empty; it must end after it starts"
+            f"the range from {clock(start_s)} to {clock(end_s)} is empty; it must end "
+            "after it starts"
         )
     inside = [m.index for m in alignment.film.moments if m.start_s < end_s and m.end_s > start_s]
     if not inside:
-        raise InputError(f"there are no moments from {start_s:.1f} s to {end_s:.1f} s")
+        start, end = clock(start_s), clock(end_s)
+        raise InputError(f"there are no moments from {start} to {end}")
     return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
 
 

@@ -28,7 +28,8 @@ def make_report(alignment: Alignment) -> Report:
     film, book = alignment.film, alignment.book
     subtitle = (
         f"{len(film.subtitles):,} spoken lines in {film.duration_s / 60:,.0f} minutes; "
-        f"{sum(found.book_words.weights):,.0f} words in {len(book.chapters)} chapters. "
+        f"{sum(found.book_words.weights):,.0f} words in {len(book.chapters)} "
+        f"chapter{'s' * (len(book.chapters) != 1)}. "
         f"Aligned by folioreel, preset {alignment.signature.get('preset', 'unknown')}; "
         f"{found.judged} lines judged by a reader."
     )

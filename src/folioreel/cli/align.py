@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.cli import options, output
-from folioreel.errors import WorkError
+from folioreel.errors import FolioReelError, WorkError
 
 if TYPE_CHECKING:
     from folioreel.types import Alignment
@@ -151,8 +151,16 @@ def inspect(files: tuple[Path, ...], shots: bool) -> None:
     """
     from folioreel.evaluate.statistics import inspect_file
 
+    output.show_log(logging.INFO)
+    rows = []
     with output.show_progress() as progress:
-        rows = [inspect_file(path, shots=shots, progress=progress) for path in files]
+        for path in files:
+            try:
+                rows.append(inspect_file(path, shots=shots, progress=progress))
+            except FolioReelError as error:
+                if len(files) == 1:
+                    raise
+                output.show_error(str(error))
     output.show_json(rows)
     # Two tables, as books and films have different columns.
     for kind in ("book", "film"):
@@ -160,6 +168,8 @@ def inspect(files: tuple[Path, ...], shots: bool) -> None:
         if table:
             output.show_line(f"{kind}s")
             output.show_table(table, without="kind")
+    if failed := len(files) - len(rows):
+        raise WorkError(f"{failed} of {len(files)} files could not be read")
 
 
 def _show_summary(alignment: Alignment, files: list[Path]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.cli import options, output
-from folioreel.times import format_clock, parse_clock
+from folioreel.times import format_clock, format_timestamp, parse_clock
 
 if TYPE_CHECKING:
     from folioreel.apps.describe import MomentDescription
@@ -120,10 +120,16 @@ def _in_part(
     files = alignment.film.files
     if part > len(files):
         raise InputError(f"there is no part {part}; the film has 1 to {len(files)}")
-    start_s = files[part - 1].start_s
+    file = files[part - 1]
+    start_s = place[0] if isinstance(place, tuple) else place
+    if start_s > file.duration_s:
+        raise InputError(
+            f"{format_timestamp(start_s)} is not in part {part} ({file.title}), which is "
+            f"{format_timestamp(file.duration_s)} long"
+        )
     if isinstance(place, tuple):
-        return start_s + place[0], start_s + place[1]
-    return start_s + place
+        return file.start_s + place[0], file.start_s + min(place[1], file.duration_s)
+    return file.start_s + place
 
 
 def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[MomentDescription, ...]:

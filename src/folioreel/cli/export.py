@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from folioreel.viewer.session import Session
 
 
-_FORMAT_LIST = "\n".join(f"  {name:<15} {format.what}" for name, format in FORMATS.items())
+_LISTED = {name: format.what for name, format in FORMATS.items()} | {"all": "all of these"}
+_FORMAT_LIST = "\n".join(f"  {name:<15} {what}" for name, what in _LISTED.items())
 
 
 def _list_formats(command: click.Command) -> click.Command:

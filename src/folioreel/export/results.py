@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from pathlib import Path
 
 from folioreel.export.formats import FORMATS, RESULTS
@@ -79,11 +79,11 @@ def summarize(alignment: Alignment) -> str:
     book, film = alignment.book, alignment.film
     in_book = sum(link.in_book for link in alignment.links)
     lines = [
-        f"{film.title}: {len(film.moments)} moments "
-        f"({len(film.subtitles)} spoken sentences, {len(film.shots)} shots)",
-        f"{book.title}: {len(book.sentences)} sentences, {len(book.paragraphs)} paragraphs, "
-        f"{len(book.chapters)} chapters",
-        f"{in_book} of {len(alignment.links)} moments are in the book",
+        f"{film.title}: {_count(film.moments, 'moment')} "
+        f"({_count(film.subtitles, 'spoken sentence')}, {_count(film.shots, 'shot')})",
+        f"{book.title}: {_count(book.sentences, 'sentence')}, "
+        f"{_count(book.paragraphs, 'paragraph')}, {_count(book.chapters, 'chapter')}",
+        f"{in_book} of {_count(alignment.links, 'moment')} are in the book",
     ]
     if film.parts:
         lines[0] += f" in {len(film.parts)} parts"
@@ -99,6 +99,10 @@ def summarize(alignment: Alignment) -> str:
         lines.append(f"  {film.clock(moment.start_s)}  {_short(moment.text)}")
         lines.append(f"   {link.score:7.0%}  {_short(book.sentences[link.sentence].text)}")
     return "\n".join(lines)
+
+
+def _count(things: Sized, what: str) -> str:
+    return f"{len(things)} {what}{'s' * (len(things) != 1)}"
 
 
 def _examples(alignment: Alignment) -> list[Link]:
