@@ -82,10 +82,10 @@ def test_a_film_in_which_hardly_anybody_speaks(preset, tmp_path):
     book.write_text("\n\n".join([ENGLISH] * 20), encoding="utf-8")
     clip.write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{ENGLISH}\n", encoding="utf-8")
     (doubt,) = align(book, clip, preset=preset).warnings
-    assert doubt.startswith("1 sentence spoken in the film: too little is said to tell")
+    assert doubt.startswith("only one sentence is said in the film, too little to tell")
     silent = draw_film(tmp_path / "silent.mkv", shots_of([30, 30]))
     (doubt,) = align(book, silent, preset=preset, pictures=False).warnings
-    assert doubt.startswith("nothing spoken in the film: too little is said to tell")
+    assert doubt.startswith("nothing is said in the film, too little to tell")
 
 
 def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):

@@ -35,7 +35,8 @@ _LITTLE_FOUND = 0.02
 one, with the preset `default`."""
 
 _FEWEST = 15
-"""Of films with fewer spoken sentences, nothing is known: no shorter pieces were tried."""
+"""With fewer spoken sentences, scores say little: of pieces of 2 to 10, 3 of 36 score less than
+`_LITTLE_FOUND` with the right book, and 29 of 72 with a wrong one."""
 
 _TO_TELL = "to tell whether this is the film of this book"
 
@@ -74,8 +75,8 @@ def check_fit(alignment: Alignment) -> str | None:
     """
     spoken = len(alignment.film.subtitles)
     if spoken < _FEWEST:
-        said = f"{spoken} sentence{'s' * (spoken != 1)}" if spoken else "nothing"
-        return f"{said} spoken in the film: too little is said {_TO_TELL}"
+        many = f"only {spoken} sentences are" if spoken > 1 else "only one sentence is"
+        return f"{many if spoken else 'nothing is'} said in the film, too little {_TO_TELL}"
     if alignment.signature["config"]["steps"] is None:
         return None
     score = score_of(alignment)
