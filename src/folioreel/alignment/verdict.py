@@ -15,7 +15,7 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, list_tracks, read_track
-from folioreel.language import Language, detect_language, language_name
+from folioreel.language import are_kin, language_name
 from folioreel.similarity.tfidf import compare_bags, make_bag
 from folioreel.types import Alignment, Book, Film
 
@@ -40,12 +40,8 @@ _FEWEST = 15
 
 _TO_TELL = "to tell whether this is the film of this book"
 
-_SURE = 0.9
-"""The confidence from which a language counts as known."""
 _SAMPLE_S = 600.0
 """How much of a track is read to detect its language: in ten minutes, some page is spoken."""
-_KIN = ({"no", "nb", "nn", "da"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"gl", "pt"}, {"cs", "sk"})
-"""Languages so close in writing that a detector may take one for the other."""
 
 
 def fit_score(evidence: float, similarity: float) -> float:
@@ -93,25 +89,17 @@ def check_fit(alignment: Alignment) -> str | None:
 
 def check_languages(film: Film, book: Book) -> str | None:
     """A warning if the subtitles are in another language than the book, and what to use instead."""
-    spoken = detect_language(" ".join(subtitle.text for subtitle in film.subtitles))
-    written = detect_language(" ".join(sentence.text for sentence in book.sentences))
-    if spoken is None or written is None or _may_be_same(spoken, written):
+    if film.language is None or book.language is None or are_kin(film.language, book.language):
         return None
-    said, wanted = language_name(spoken.code), language_name(written.code)
+    said, wanted = language_name(film.language), language_name(book.language)
     # Of each video, as a film may have several parts.
-    found = [_tracks_in(video, written.code) for video in _videos(film)]
+    found = [_tracks_in(video, book.language) for video in _videos(film)]
     if found and all(found):
-        advice = f"the film has {wanted} ones: use {_choose(found, written.code)}"
+        advice = f"the film has {wanted} ones: use {_choose(found, book.language)}"
     else:
         how = " (--subtitles FILE)" if found else ""
         advice = f"give {wanted} subtitles{how}, or the book in {said}"
     return f"the subtitles are in {said} and the book is in {wanted}; {advice}"
-
-
-def _may_be_same(one: Language, other: Language) -> bool:
-    if min(one.confidence, other.confidence) < _SURE or one.code == other.code:
-        return True
-    return any({one.code, other.code} <= kin for kin in _KIN)
 
 
 def _videos(film: Film) -> list[Path]:
@@ -146,8 +134,6 @@ def _language_of(video: OpenVideo, track: Track) -> str | None:
     if not track.is_text:
         return None
     try:
-        dialogue = read_track(video, track, until_s=_SAMPLE_S)
+        return read_track(video, track, until_s=_SAMPLE_S).language
     except InputError:
         return None  # nothing is said, or it cannot be read
-    found = detect_language(" ".join(said.text for said in dialogue.subtitles))
-    return found.code if found is not None and found.confidence >= _SURE else None
