@@ -142,15 +142,23 @@ def inspect(files: tuple[Path, ...], shots: bool) -> None:
     """Count the sentences, words and shots of books and films.
 
     Prints the rows of the paper's dataset table. A folder counts as one film in several parts, or
-    as one book in several volumes.
+    as one book in several volumes. For a folder of judged pairs, prints the whole table: books,
+    films, and how many places were matched by dialogue, pictures and sound.
 
     \b
     Examples:
       folioreel inspect novel.epub film.mkv
       folioreel inspect library/*.epub --json
+      folioreel inspect pairs/
     """
-    from folioreel.evaluate.statistics import inspect_file
+    from folioreel.evaluate.statistics import describe_dataset, inspect_file, is_dataset
 
+    if len(files) == 1 and is_dataset(files[0]):
+        with output.show_progress() as progress:
+            pairs = describe_dataset(files[0], shots=shots, progress=progress)
+        output.show_json(pairs)
+        output.show_table(pairs)
+        return
     with output.show_progress() as progress:
         rows = [inspect_file(path, shots=shots, progress=progress) for path in files]
     output.show_json(rows)
