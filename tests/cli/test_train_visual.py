@@ -17,6 +17,10 @@ from folioreel.models.visual_semantic import VisualSemantic
 
 torch = pytest.importorskip("torch")
 
+from folioreel.models.vocabulary import UNKNOWN
+from folioreel.train.clips import TrainVisualConfig, visual_config
+from folioreel.train.visual_training import DescribedClips
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread():
@@ -82,6 +86,17 @@ def test_the_papers_settings(flickr8k, tmp_path):
     settings = json.loads(result.stdout)["training"]
     assert (settings["optimizer"], settings["contrast"]) == ("sgd", "all")
     assert (settings["model"]["reader"], settings["epochs"]) == ("lstm", 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, 512), ({"paper": True}, 128), ({"paper": True, "batch": 64}, 64), ({"batch": 7}, 7)],
+)
+def test_the_paper_has_a_batch_of_its_own(given, expected):
+    features = torch.ones(1000, 3)
+    ids = torch.full((1000, 2), UNKNOWN)
+    clips = DescribedClips(features=features, ids=ids, clip_of=torch.arange(1000))
+    assert visual_config(TrainVisualConfig(**given), clips, 10).batch == expected
 
 
 def test_a_captioner_learns_the_colours_and_is_taken_up(flickr8k, tmp_path):

@@ -55,6 +55,8 @@ _SCATTER_BOOKS = 10.0
 SURE = 0.001
 """The p-value below which a book is taken to be the right one: one false alarm in a thousand
 folders that lack the film's book."""
+# Up to this p-value the best book is probably the right one, and up to the next one perhaps.
+_LIKELY, _POSSIBLE = 0.05, 0.5
 
 
 RetrieveConfig = ShortlistConfig
@@ -86,6 +88,25 @@ class Retrieval:
     def found(self) -> tuple[Candidate, ...]:
         """The film's book, or its editions; empty if it is not in the folder."""
         return tuple(candidate for candidate in self.candidates if candidate.found)
+
+    @property
+    def verdict(self) -> str:
+        """Which book the film was made from, how sure that is, and why."""
+        if self.found:
+            return "made from " + " and ".join(candidate.book for candidate in self.found)
+        best, *others = self.candidates
+        lead = ""
+        if others:
+            lead = f"it scores {best.score / others[0].score:.1f} times as high as the next book, and "
+        why = f"{lead}a wrong book would score as high with probability {best.p_value:.2g}"
+        if best.p_value < _LIKELY:
+            return f"probably made from {best.book}: {why}"
+        if best.p_value < _POSSIBLE:
+            return f"perhaps made from {best.book}, or from a book that is not in the folder: {why}"
+        return (
+            "the film's book is probably not in the folder: a wrong book would score as high as "
+            f"the best one here with probability {best.p_value:.2g}"
+        )
 
 
 def retrieve(

@@ -146,15 +146,23 @@ def inspect(files: tuple[Path, ...], **settings: Any) -> None:
     """Count the sentences, words and shots of books and films.
 
     Prints the rows of the paper's dataset table. A folder counts as one film in several parts, or
-    as one book in several volumes.
+    as one book in several volumes. For a folder of judged pairs, prints the whole table: books,
+    films, and how many places were matched by dialogue, pictures and sound.
 
     \b
     Examples:
       folioreel inspect novel.epub film.mkv
       folioreel inspect library/*.epub --json
+      folioreel inspect pairs/
     """
-    from folioreel.evaluate.statistics import inspect_file
+    from folioreel.evaluate.statistics import describe_dataset, inspect_file, is_dataset
 
+    if len(files) == 1 and is_dataset(files[0]):
+        with output.show_progress() as progress:
+            pairs = describe_dataset(files[0], shots=settings["shots"], progress=progress)
+        output.show_json(pairs)
+        output.show_table(pairs)
+        return
     output.show_log(logging.INFO)
     rows = []
     with output.show_progress() as progress:

@@ -193,13 +193,8 @@ def _show_retrieval(retrieval: Retrieval) -> None:
         for candidate in retrieval.candidates
     ]
     output.show_table(rows)
-    verdict = "made from " + " and ".join(candidate.book for candidate in retrieval.found)
-    if not retrieval.found:  # the best of the folder is shown all the same, with its chance
-        verdict = (
-            "the film's book is probably not in the folder: a wrong book would score as high as "
-            f"the best one here with probability {rows[0]['p_value']}"
-        )
-    output.show_line(f"\n{verdict} ({len(rows)} of {retrieval.books} books were aligned)")
+    aligned = f"{len(rows)} of {retrieval.books} books were aligned"
+    output.show_line(f"\n{retrieval.verdict} ({aligned})")
 
 
 def _show_loan(loan: Loan, film: Film) -> None:

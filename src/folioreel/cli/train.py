@@ -219,7 +219,12 @@ def encoder(dataset: Path, out: Path, **settings: Any) -> None:
 @options.choice("--reader", ["attention", "lstm"], "Network that reads sentences.")
 @click.option("--paper", is_flag=True, help="Use the paper's settings: LSTM, all negatives, SGD.")
 @options.number("--epochs", 60, "Number of epochs.")
-@options.number("--batch", 512, "Batch size, in clips.")
+@click.option(
+    "--batch",
+    type=int,
+    metavar="N",
+    help="Batch size, in clips (default: 512, or 128 with --paper).",
+)
 def visual(data: Path, out: Path, **settings: Any) -> None:
     """Train an embedding of clips and sentences on DATA.
 

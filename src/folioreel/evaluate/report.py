@@ -94,15 +94,21 @@ def make_system(
 
 
 def evaluate_system(
-    folder: Path, system: System, progress: ProgressCallback = ignore_progress
+    folder: Path,
+    system: System,
+    progress: ProgressCallback = ignore_progress,
+    see: Callable[[Pair, Alignment], None] | None = None,
 ) -> list[PairResult]:
-    """Align every judged pair of a dataset, and judge the links."""
+    """Align every judged pair of a dataset, and judge the links; `see` is shown each alignment."""
     folders = dataset.find_pairs(folder)
     results = []
     for done, path in enumerate(folders):
         pair = dataset.load_pair(path)
         whole = Progress(stage="evaluating", done=done, total=len(folders), name=pair.name)
-        results.append(judge_alignment(pair, system(pair, nest_progress(progress, whole))))
+        alignment = system(pair, nest_progress(progress, whole))
+        if see is not None:
+            see(pair, alignment)
+        results.append(judge_alignment(pair, alignment))
     progress(Progress(stage="evaluating", done=len(folders), total=len(folders)))
     return results
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.judged import JudgedMoment
 from folioreel.train.loop import Training, check_least, check_shares
@@ -124,7 +124,10 @@ class ContextExamples(NamedTuple):
 
 
 def context_examples(
-    rows: SimilarityRows, judged: Sequence[JudgedMoment], config: ContextConfig
+    rows: SimilarityRows,
+    judged: Sequence[JudgedMoment],
+    config: ContextConfig,
+    progress: ProgressCallback = ignore_progress,
 ) -> ContextExamples:
     """Compute the rows around matches and around moments that are not in the book.
 
@@ -133,7 +136,7 @@ def context_examples(
     kept = tuple(moment for moment in judged if moment.verdict != "scene")
     height, width = config.halo
     planes = []
-    for moment in kept:
+    for moment in track(kept, "comparing judged lines", progress):
         block = rows.block(moment.moment, moment.moment + 1, height)
         chosen = np.stack([block[name] for name in config.measures]).astype(np.float16)
         planes.append(np.pad(chosen, ((0, 0), (0, 0), (width, width))))

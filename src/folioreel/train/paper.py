@@ -23,7 +23,7 @@ from folioreel.models.chain import make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import check_replaceable, save_preset
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, name_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.chain import WEIGHTS, FittedChain, clamp_chain, fit_chain
 from folioreel.train.context_cnn import ContextConfig, context_examples, fit_context
@@ -151,7 +151,7 @@ def fit_context_model(
     progress: ProgressCallback = ignore_progress,
 ) -> ContextModel:
     """A context model trained on the judged moments of some pairs, as users run it."""
-    examples = [context_examples(pair.rows, pair.judged, config) for pair in pairs]
+    examples = [context_examples(pair.rows, pair.judged, config, progress) for pair in pairs]
     settings = asdict(config) | {"window": list(config.sizes)}
     del settings["measures"]  # the model has them already
     return ContextModel(
@@ -175,15 +175,15 @@ def fit_paper_chain(
     One pair is cut into parts; of several, some are held out from the context model.
     """
     if len(pairs) == 1:
-        scored = [(pairs[0], _scores_of_parts(config, pairs[0]))]
+        scored = [(pairs[0], _scores_of_parts(config, pairs[0], progress))]
     else:
         ranked = sorted(pairs, key=lambda pair: pair.matches, reverse=True)
         # The films with the most matches say most about the chain, whose weights are few.
         held_out, others = ranked[:_MOST_FILMS], ranked[_MOST_FILMS:]
         if not others:
             held_out, others = ranked[::2], ranked[1::2]
-        model = fit_context_model(config, others)
-        scored = [(pair, context_scores(pair.rows, model)) for pair in held_out]
+        model = fit_context_model(config, others, progress=progress)
+        scored = [(pair, context_scores(pair.rows, model, progress)) for pair in held_out]
     chains = [
         clamp_chain(make_chain(scores, time_steps(pair.film), CHAIN_START), pair.judged)
         for pair, scores in scored
@@ -191,13 +191,16 @@ def fit_paper_chain(
     return fit_chain(chains, CHAIN_START, evaluations=evaluations, progress=progress)
 
 
-def _scores_of_parts(config: ContextConfig, pair: TrainingPair) -> NDArray[np.float32]:
+def _scores_of_parts(
+    config: ContextConfig, pair: TrainingPair, progress: ProgressCallback
+) -> NDArray[np.float32]:
     """The scores of one film, each third by a network trained on the two others: (I, J)."""
     moments = pair.rows.shape[0]
     scores = np.empty(pair.rows.shape, dtype=np.float32)
     for part in range(_PARTS):
         first, last = part * moments // _PARTS, (part + 1) * moments // _PARTS
         kept = tuple(judged for judged in pair.judged if not first <= judged.moment < last)
-        model = fit_context_model(config, [replace(pair, judged=kept)])
-        scores[first:last] = context_scores(pair.rows, model)[first:last]
+        named = name_progress(progress, f"part {part + 1} of {_PARTS}, for the chain")
+        model = fit_context_model(config, [replace(pair, judged=kept)], progress=named)
+        scores[first:last] = context_scores(pair.rows, model, named, range(first, last))
     return scores
