@@ -37,6 +37,9 @@ class _Main(options.CommandGroup):
         except click.UsageError as error:
             message = output.harmless(shorten(error.format_message()))
             raise click.UsageError(message, ctx=error.ctx) from None
+        except (output.StoppedError, KeyboardInterrupt) as error:
+            output.show_error(str(error) or "stopped")
+            sys.exit(output.STOPPED)
         except FolioReelError as error:
             output.show_error(str(error))
         except MemoryError:

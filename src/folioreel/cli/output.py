@@ -36,6 +36,10 @@ _PASSAGE_WIDTH = 88
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
 class Notices(logging.Handler):
     """Shows what the library logs as lines on stderr."""
 

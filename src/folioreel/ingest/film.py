@@ -33,6 +33,7 @@ from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, recall_features, same_shots, scan_cached
 from folioreel.ingest.video.voice import find_voice
 from folioreel.ingest.video.watch import FrameEncoder
+from folioreel.isolation import read_apart
 from folioreel.language import Languages, parse_language
 from folioreel.progress import ProgressCallback, name_progress
 from folioreel.text import printable
@@ -186,6 +187,21 @@ def _load_file(
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
         return _load_subtitles_alone(path, timing, languages, progress)
+    how = (subtitles, speech, languages, shots, timing, detector, encoder)
+    return read_apart(_load_video, path, *how, progress=progress)
+
+
+def _load_video(
+    path: Path,
+    subtitles: Wanted,
+    speech: SpeechConfig | None,
+    languages: Languages,
+    shots: bool,
+    timing: Timing,
+    detector: DetectorName,
+    encoder: FrameEncoder | None,
+    progress: ProgressCallback,
+) -> Film:
     with OpenVideo(path) as video:
         dialogue = find_dialogue(video, subtitles, progress, speech, languages)
         dialogue = _fit_times(video, dialogue, timing, progress)
@@ -225,9 +241,7 @@ def watch_film(
         return replace(film, features=join_features([part.features for part in watched]))
     assert film.video is not None
     progress = name_progress(progress, film.video.name)
-    with OpenVideo(film.video) as video:
-        # Hashed anew: a film read from a result may know the hash of a file that was replaced.
-        scan = scan_cached(video, video.sha256, detector, encoder, progress)
+    scan = read_apart(_scan_video, film.video, detector, encoder, progress=progress)
     if not same_shots(scan.shots, film.shots):
         _log.warning(
             f"{film.video}: the {detector} detector finds other shots than the film has, so its "
@@ -235,6 +249,14 @@ def watch_film(
         )
         return film
     return replace(film, features=scan.features)
+
+
+def _scan_video(
+    path: Path, detector: DetectorName, encoder: FrameEncoder, progress: ProgressCallback
+) -> VideoScan:
+    with OpenVideo(path) as video:
+        # Hashed anew: a film read from a result may know the hash of a file that was replaced.
+        return scan_cached(video, video.sha256, detector, encoder, progress)
 
 
 def is_film(path: Path | str) -> bool:

@@ -21,6 +21,8 @@ from folioreel.ingest.books.pdf_lines import FEWEST_LETTERS, SOFT_HYPHEN, Line
 from folioreel.ingest.books.titles import is_break, is_numbered, is_strong_heading
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import SourceFile
+from folioreel.isolation import read_apart
+from folioreel.progress import ProgressCallback
 
 _FILE_NAME = re.compile(
     r"^(?:untitled|microsoft word\b.*|.*\.(?:docx?|odt|indd|tex|rtf|pdf|qxd|pub|html?))?$",
@@ -75,6 +77,10 @@ _LONGEST_WORD = 60  # characters, with its hyphens
 
 def read_pdf(file: SourceFile) -> Manuscript:
     """Read a PDF that holds text; a scan without a text layer is refused."""
+    return read_apart(_read_pdf, file.path, file)
+
+
+def _read_pdf(path: Path, file: SourceFile, progress: ProgressCallback) -> Manuscript:
     with pdf_lines.open_pdf(file) as document:
         pages, notes = pdf_lines.read_pages(document, file)
         _refuse_unreadable(pages, file.path)
