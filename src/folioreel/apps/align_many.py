@@ -9,15 +9,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any, Literal
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner, align
+from folioreel.apps.many_summary import (
+    INDEX,
+    TABLE,
+    PairOutcome,
+    check_summary,
+    write_summary,
+)
 from folioreel.engines.batch import EngineName, Outcome, count_cores, run_many
 from folioreel.errors import FolioReelError, InputError
+from folioreel.export.estimates import estimate_share
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import (
     is_unfinished,
@@ -52,6 +60,7 @@ class PairTask:
     """One row: a film, its book, and the options of `align`."""
 
     name: str  # the name of the folder for its results
+    title: str  # of the film, if the table has names; empty for its own
     book: tuple[Path, ...]  # its volumes, and the parts of the film; each may be a folder
     film: tuple[Path, ...]
     subtitles: str | list[str | None] | None  # a list has one for each part
@@ -76,17 +85,6 @@ class ManyConfig:
     force: bool = False  # whether to overwrite results of other files or options
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairOutcome:
-    """The outcome of one row."""
-
-    name: str
-    status: Literal["aligned", "kept", "failed"]  # `kept`: an earlier run had aligned it
-    moments: int | None = None
-    in_book: int | None = None  # number of moments that are in the book
-    reason: str = ""  # why it failed, or why its results are doubtful
-
-
 def align_many(
     table: Path | str,
     out: Path | str,
@@ -105,11 +103,12 @@ def align_many(
         progress: Called as pairs are finished.
 
     Returns:
-        The outcome of each row, in the table's order.
+        The outcome of each row, in the table's order; `index.html` and `summary.csv` have them too.
     """
     config, out = config or ManyConfig(), Path(out)
     Aligner.load(config.preset, config.encoder)  # a wrong one is refused before any work is done
     tasks = read_table(Path(table), config)
+    check_summary(out, force=config.force)
     results: dict[str, PairOutcome] = {}
     todo: list[PairTask] = []
     for task in tasks:
@@ -128,7 +127,9 @@ def align_many(
         results[outcome.item.name] = _keep(out / outcome.item.name, outcome)
         left.remove(outcome.item.name)
         _report(left, len(todo), config, progress)
-    return tuple(results[task.name] for task in tasks)
+    found = tuple(results[task.name] for task in tasks)
+    write_summary(found, out)
+    return found
 
 
 def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressCallback) -> None:
@@ -154,6 +155,8 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
             pictures=task.config.pictures,
         )
         reported += alignment.warnings
+    if task.title:
+        alignment = replace(alignment, film=replace(alignment.film, title=task.title))
     with scratch_folder() as folder:
         files = write_results(alignment, folder)
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
@@ -209,6 +212,7 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
         raise InputError(f"{name!r} cannot be the name of a folder", table, line)
     return PairTask(
         name=name,
+        title=cells["name"],
         book=book,
         film=film,
         subtitles=_read_subtitles(cells["subtitles"], table.parent),
@@ -220,6 +224,7 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
 
 def _is_folder_name(name: str) -> bool:
     is_plain = Path(name).name == name and not name.startswith(".") and "\0" not in name
+    is_plain = is_plain and name.lower() not in (INDEX, TABLE)  # which lie beside the folders
     return is_plain and len(name.encode(errors="replace")) <= _LONGEST_NAME
 
 
@@ -289,9 +294,15 @@ def _is_done(folder: Path, task: PairTask) -> bool:
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
     data = _read_alignment(folder)
+    spoken = [link for link in data.links if link.kind == "dialogue"]
+    scores = [link.score for link in spoken]
     return PairOutcome(
         name=name,
         status=status,
+        book=data.book.title,
+        minutes=data.film.duration_s / 60,
+        lines=len(spoken),
+        share=estimate_share([1.0] * len(scores), scores, [False] * len(scores)),
         moments=len(data.links),
         in_book=sum(link.in_book for link in data.links),
         reason="; ".join(data.warnings),
@@ -306,6 +317,8 @@ class _File:
 
 @dataclass(frozen=True, kw_only=True)
 class _Files(_File):
+    title: str
+    duration_s: float = 0.0  # of a film
     volumes: list[_File] = field(default_factory=list)
     parts: list[_File] = field(default_factory=list)
 
@@ -331,6 +344,8 @@ class _Model:
 @dataclass(frozen=True, kw_only=True)
 class _Link:
     in_book: bool
+    kind: str
+    score: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import shorten
 
 from folioreel.apps.adaptation import Adaptation, chapter_name, measure_adaptation
+from folioreel.apps.describe import place_of
 from folioreel.apps.drawings import Strip, draw_bars, draw_order, draw_strips
 from folioreel.apps.rendering import spoken_in_book
 from folioreel.apps.report_pages import (
@@ -145,14 +146,12 @@ def _left_out(book: Book, found: Adaptation) -> Section:
         if gap.chance < _LIKELY:
             continue
         first = book.sentences[book.paragraphs[gap.paragraphs.start].sentences.start]
-        last = book.sentences[book.paragraphs[gap.paragraphs.stop - 1].sentences.stop - 1]
-        place = f"lines {first.line}–{last.line_end}" if first.line else first.href or ""
         rows.append(
             {
                 "words": gap.words,
                 "chance": gap.chance,
                 "chapter": chapter_name(book, book.chapter_of[gap.paragraphs.start]),
-                "place": place,
+                "place": place_of(book, gap.paragraphs),
                 "begins": _quote(first.text),
             }
         )

@@ -15,6 +15,20 @@ from folioreel.files import check_output_folder, make_folder, write_text
 from folioreel.text import squeeze
 
 _PAGE = Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
+
+
+class Linked(str):
+    """Text of a cell that is a link on a page."""
+
+    href: str
+
+    def __new__(cls, text: str, href: str) -> Linked:
+        """The text, and the address that it leads to."""
+        linked = super().__new__(cls, text)
+        linked.href = href
+        return linked
+
+
 Cell = str | int | float | Estimate | None
 
 
@@ -60,7 +74,7 @@ def write_report_files(report: Report, folder: Path, stem: str, *, force: bool) 
     check_output_folder(folder, names, force=force)
     make_folder(folder)
     for table in tables:
-        write_rows(_flat_rows(table), folder / f"{table.name}.csv", table.columns)
+        write_rows(flat_rows(table), folder / f"{table.name}.csv", table.columns)
     for name, svg in drawings:
         write_text(folder / f"{name}.svg", svg)
     write_text(folder / f"{stem}.md", to_markdown(report))
@@ -117,14 +131,18 @@ def _table_html(table: Table) -> str:
     body = ""
     for row in shown:
         cells = (
-            f'<td class="{kinds[name]}">{html.escape(_cell(name, cell))}</td>'
-            for name, cell in row.items()
+            f'<td class="{kinds[name]}">{_cell_html(name, cell)}</td>' for name, cell in row.items()
         )
         body += f"<tr>{''.join(cells)}</tr>"
     return (
         '<div class="table" tabindex="0"><table>'  # a keyboard scrolls what can have the focus
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{_more(table)}"
     )
+
+
+def _cell_html(name: str, cell: Cell) -> str:
+    text = html.escape(_cell(name, cell))
+    return f'<a href="{html.escape(cell.href)}">{text}</a>' if isinstance(cell, Linked) else text
 
 
 def _kind(name: str, cell: Cell) -> str:
@@ -185,7 +203,7 @@ def _cell(name: str, cell: Cell) -> str:
     return f"{cell:,}" if isinstance(cell, int) else squeeze(cell)
 
 
-def _flat_rows(table: Table) -> list[dict[str, Any]]:
+def flat_rows(table: Table) -> list[dict[str, Any]]:
     """The rows for CSV and JSON: an estimate takes three columns."""
     wide = {name for row in table.rows for name, cell in row.items() if isinstance(cell, Estimate)}
     return [_flat(row, wide) for row in table.rows]
@@ -206,4 +224,4 @@ def _flat(row: dict[str, Cell], wide: set[str]) -> dict[str, Any]:
 def as_json(sections: Sequence[Section]) -> dict[str, Any]:
     """All tables of a report, for --json."""
     tables = [section.table for section in sections if section.table]
-    return {table.name: _flat_rows(table) for table in tables}
+    return {table.name: flat_rows(table) for table in tables}

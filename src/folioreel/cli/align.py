@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
     ["adaptive", "transnetv2"],
     "Shot detector; transnetv2 needs folioreel[transnetv2].",
 )
+@click.option("--title", metavar="TEXT", help="Title of the film (default: from its file).")
 @options.results("Folder for the results: web page, picture, JSON, CSV, VTT and SRT.")
 def align(
     book: Path,
     film: tuple[Path, ...],
     volumes: tuple[Path, ...],
+    title: str | None,
     out: Path | None,
     force: bool,
     **settings: Any,
@@ -72,6 +74,8 @@ def align(
     output.show_log(logging.INFO)
     with output.show_progress() as progress:
         alignment = align_files([book, *volumes], film, progress=progress, **settings)
+        if title:
+            alignment = replace(alignment, film=replace(alignment.film, title=title))
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)
@@ -89,8 +93,9 @@ def align_many(table: Path, out: Path, **settings: Any) -> None:
 
     TABLE is a CSV or TSV file with the columns book and film, and optionally name, subtitles,
     language and book_language. Several files in a cell, for the volumes of a book or the parts of
-    a film, are separated by |. A pair that fails does not stop
-    the others, and an interrupted run continues where it stopped.
+    a film, are separated by |. A pair that fails does not stop the others, and an interrupted run
+    continues where it stopped. All pairs are summed up in index.html, which links their pages, and
+    summary.csv.
 
     \b
     Examples:
@@ -98,17 +103,20 @@ def align_many(table: Path, out: Path, **settings: Any) -> None:
       folioreel align-many pairs.csv --out results --engine ray --workers 64
     """
     from folioreel.apps import align_many as app
+    from folioreel.apps.many_summary import INDEX, TABLE
 
     config = app.ManyConfig(**settings)
     with output.show_progress("the pairs aligned so far") as progress:
         rows = [asdict(result) for result in app.align_many(table, out, config, progress)]
-    # Reasons are whole sentences, too long for a table; they follow below.
     output.show_json(rows)
-    output.show_table(rows, without="reason")
+    # Reasons are whole sentences, too long for a table; they follow below.
+    shown = ("name", "status", "moments", "in_book")
+    output.show_table([{name: row[name] for name in shown} for row in rows])
     failed = [row for row in rows if row["status"] == "failed"]
     for row in rows:
         if row["reason"]:
             output.show_note(f"{row['name']}: {row['reason']}")
+    output.show_written(out / INDEX, out / TABLE)
     if failed:  # after the results of the others: a script sees the exit code all the same
         raise WorkError(f"{len(failed)} of {len(rows)} pairs failed; the others are in {out}")
 

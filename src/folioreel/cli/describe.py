@@ -44,7 +44,10 @@ def _parse_time(text: str) -> float:
 )
 @click.option("--shot", type=click.IntRange(1), metavar="N", help="A shot, counted from 1.")
 @click.option(
-    "--range", type=_parse_range, metavar="FROM-TO", help="All moments between two times."
+    "--range",
+    type=_parse_range,
+    metavar="FROM-TO",
+    help="All moments between two times; with --sheet, a sheet of these.",
 )
 @click.option(
     "--passage",
@@ -54,13 +57,17 @@ def _parse_time(text: str) -> float:
 @click.option(
     "--sheet",
     type=options.FILE,
-    help="Write a contact sheet of the whole film: .html, .pdf or both.",
+    help="Write a contact sheet of the film: .html, .pdf or both.",
+)
+@options.number(
+    "--pages", 1, "Pages of the contact sheet, with up to 24 pictures each.", click.IntRange(1)
 )
 @options.moved
 @options.results("Folder for the frames of the moments, as JPEG files.")
 def describe(
     alignment: Path,
     sheet: Path | None,
+    pages: int,
     out: Path | None,
     force: bool,
     part: int | None,
@@ -79,12 +86,14 @@ def describe(
       folioreel describe result --range 41:00-42:30 --out frames
       folioreel describe result --passage "sixty-one kilos heavier"
       folioreel describe result --sheet contact-sheet
+      folioreel describe result --sheet part.pdf --range 41:00-52:30 --pages 2
     """
     from folioreel.apps.contact_sheet import write_sheet
     from folioreel.export.alignment_json import read_alignment
 
     asked = {option: place for option, place in places.items() if place is not None}
-    if len(asked) + (sheet is not None) != 1:
+    whole = sheet is not None and asked.keys() <= {"range"}  # a sheet may be of a range
+    if not whole and len(asked) + (sheet is not None) != 1:
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
     if part is not None and not asked.keys() & {"at", "range"}:
         raise click.UsageError("--part is for the times of --at and --range")
@@ -93,7 +102,8 @@ def describe(
         asked = {option: _in_part(opened, part, place) for option, place in asked.items()}
     if sheet is not None:
         with output.show_progress() as progress:
-            files = write_sheet(opened, sheet, progress, force=force)
+            span = asked.get("range")
+            files = write_sheet(opened, sheet, progress, pages=pages, span=span, force=force)
         output.show_json([str(path) for path in files])
         output.show_written(*files)
         return

@@ -37,6 +37,9 @@ def _list_formats(command: click.Command) -> click.Command:
     metavar="FORMAT",
     help="Format to write. Can be repeated (default: the files of `align`).",
 )
+@click.option(
+    "--title", default="", metavar="TEXT", help="Title of pictures (default: of film and book)."
+)
 @click.option("--uncorrected", is_flag=True, help="Ignore the corrections made with `view`.")
 @options.moved
 @options.results(
@@ -46,6 +49,7 @@ def _list_formats(command: click.Command) -> click.Command:
 def export(
     alignment: Path,
     formats: tuple[str, ...],
+    title: str,
     uncorrected: bool,
     out: Path | None,
     force: bool,
@@ -65,7 +69,7 @@ def export(
     Examples:
       folioreel export result
       folioreel export result --as csv --out corrected.csv
-      folioreel export result --as svg --as pdf --out figures
+      folioreel export result --as svg --as pdf --title "Jane Eyre, 2011" --out figures
       folioreel export result --as eaf --as tei
     """
     from folioreel.export.results import check_folder, write_format, write_results
@@ -83,10 +87,10 @@ def export(
         opened = open_corrected(alignment, book, film, uncorrected=uncorrected)
         if is_file:
             make_folder(out.parent)
-            write_format(opened, chosen[0], out, progress)
+            write_format(opened, chosen[0], out, progress, title)
             files = [out]
         else:
-            files = write_results(opened, out, progress, chosen)
+            files = write_results(opened, out, progress, chosen, title)
     judged = sum(link.judged is not None for link in opened.links)
     output.show_json({"files": [str(path) for path in files], "judged": judged})
     if judged:

@@ -32,25 +32,32 @@ def write_results(
     folder: Path,
     progress: ProgressCallback = ignore_progress,
     formats: Iterable[str] = RESULTS,
+    title: str = "",
 ) -> list[Path]:
-    """Write some formats into a folder; returns the files."""
+    """Write some formats into a folder; returns the files. `title` is for pictures."""
     mark_unfinished(folder)
     chosen = [name for name in FORMATS if name in set(formats)]
     files = _write_parts(alignment, folder / PARTS, chosen)
     for name in chosen:
         files.append(folder / FORMATS[name].file)
-        write_format(alignment, name, files[-1], progress)
+        write_format(alignment, name, files[-1], progress, title)
     mark_finished(folder)
     return files
 
 
 def write_format(
-    alignment: Alignment, name: str, path: Path, progress: ProgressCallback = ignore_progress
+    alignment: Alignment,
+    name: str,
+    path: Path,
+    progress: ProgressCallback = ignore_progress,
+    title: str = "",
 ) -> None:
     """Write one format into a file."""
     write = FORMATS[name].load_writer()
     if name == "page":  # its thumbnails take a while, so it reports progress
         write(alignment, path, progress)
+    elif FORMATS[name].has_title:
+        write(alignment, path, title)
     else:
         write(alignment, path)
 
