@@ -11,6 +11,8 @@ export class Book {
   readonly sentences: string[];
   readonly paragraphs: number[];
   readonly chapters: { title: string; paragraph: number }[];
+  /** Words of each paragraph. */
+  readonly words: number[];
   /** First sentence of each block: a paragraph, or a piece of an endless one. */
   readonly blocks: number[];
 
@@ -19,6 +21,7 @@ export class Book {
     this.sentences = book.sentences;
     this.paragraphs = book.paragraphs;
     this.chapters = book.chapters;
+    this.words = book.words ?? book.paragraphs.map((_, p) => book.sentences.slice(...this.sentencesOf(p)).join(" ").split(/\s+/).length);
     this.blocks = book.paragraphs.flatMap((first, p) => {
       const length = (book.paragraphs[p + 1] ?? book.sentences.length) - first;
       return Array.from({ length: Math.ceil(length / LONGEST) }, (_, k) => first + k * LONGEST);

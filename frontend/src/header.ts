@@ -2,6 +2,7 @@
 
 import type { App } from "./app.ts";
 import { element, icon, iconButton, setIcon } from "./dom.ts";
+import { GUESS } from "./follow.ts";
 import type { Theme } from "./memory.ts";
 import { percent } from "./words.ts";
 
@@ -45,7 +46,7 @@ export class Header {
     const tools = element(
       "div",
       { class: "tools", id: "tools" },
-      element("label", { class: "slider", title: "Only links at least this sure ([ and ])" }, "Links", this.slider, this.sliderValue),
+      element("label", { class: "slider", title: "Only links at least this sure; below 50 % guesses are shown, too ([ and ])" }, "Links", this.slider, this.sliderValue),
       this.spoilers,
       this.seen,
       element("button", { type: "button", class: "tool", title: "How much of the book is in the film (R)", click: openReport }, icon("chart"), "Fidelity"),
@@ -103,8 +104,10 @@ export class Header {
   private showThreshold(): void {
     const { threshold } = this.app.kept;
     this.slider.value = String(threshold * 100);
+    const guesses = threshold < GUESS ? ", guesses too" : "";
     this.sliderValue.textContent = threshold === 0 ? "all" : `≥ ${percent(threshold)}`;
-    this.slider.setAttribute("aria-valuetext", threshold === 0 ? "all links" : `at least ${percent(threshold)}`);
+    this.sliderValue.classList.toggle("guesses", guesses !== "");
+    this.slider.setAttribute("aria-valuetext", `${threshold === 0 ? "all" : `at least ${percent(threshold)}`}${guesses}`);
   }
 
   private showSpoilers(): void {

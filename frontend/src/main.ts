@@ -56,8 +56,11 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
       name: "Correct",
       isOnce: true,
       keys: [
-        { keys: ["y"], shown: "Y", does: "this link is right", act: () => void app.confirm() },
+        { keys: ["y"], shown: "Y", does: "this link, or this guess, is right", act: () => void app.confirm() },
         { keys: ["x"], shown: "X", does: "not in the book", act: () => void app.reject() },
+        { keys: ["1"], shown: "1", does: "link to the best passage", act: () => void app.choose(0) },
+        { keys: ["2"], shown: "2", does: "link to the second best", act: () => void app.choose(1) },
+        { keys: ["3"], shown: "3", does: "link to the third best", act: () => void app.choose(2) },
         { keys: ["l"], shown: "L", does: "link here: to the picked sentence", act: () => app.linkHere() },
         { keys: ["u"], shown: "U", does: "undo (also Ctrl Z)", act: () => void app.undo() },
       ],
@@ -65,7 +68,7 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
     {
       name: "Page",
       keys: [
-        { keys: ["["], shown: "[", does: "show less sure links", act: () => app.setThreshold(app.kept.threshold - 0.05) },
+        { keys: ["["], shown: "[", does: "show less sure links; below 50 %, guesses", act: () => app.setThreshold(app.kept.threshold - 0.05) },
         { keys: ["]"], shown: "]", does: "show only surer links", act: () => app.setThreshold(app.kept.threshold + 0.05) },
         { keys: ["s"], shown: "S", does: "no spoilers, on or off", act: () => app.setSpoilers(!app.kept.hidesSpoilers) },
         { keys: ["h"], shown: "H", does: "no spoilers: seen up to here", act: () => app.kept.hidesSpoilers && app.setSeenHere() },

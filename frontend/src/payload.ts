@@ -11,6 +11,8 @@ export interface Payload {
     paragraphs: number[];
     /** Title and first paragraph of each chapter. */
     chapters: { title: string; paragraph: number }[];
+    /** Words of each paragraph; absent in older pages. */
+    words?: number[];
   };
   film: {
     title: string;
@@ -64,6 +66,8 @@ export interface PageLink {
   sentence: number;
   score: number;
   in_book: boolean;
+  /** The best passages as sentence and probability, the link's own first; absent in older alignments. */
+  alternatives?: [number, number][];
 }
 
 export interface Judgement {
@@ -113,6 +117,10 @@ function checkBook(book: Payload["book"]): void {
       rises(chapters.map((c) => c.paragraph)),
     "the chapters are out of order",
   );
+  check(
+    book.words === undefined || (book.words.length === paragraphs.length && book.words.every(isTime)),
+    "words and paragraphs do not agree",
+  );
 }
 
 function checkFilm(payload: Payload): void {
@@ -158,7 +166,8 @@ export function isLink(link: PageLink, sentences: number): boolean {
     isIndex(link?.sentence, sentences) &&
     link.score >= 0 &&
     link.score <= 1 &&
-    typeof link.in_book === "boolean"
+    typeof link.in_book === "boolean" &&
+    (link.alternatives ?? []).every(([sentence, score]) => isIndex(sentence, sentences) && score >= 0 && score <= 1)
   );
 }
 

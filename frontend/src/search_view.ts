@@ -59,7 +59,7 @@ export class SearchView {
     const query = this.input.value.trim();
     if (query.length < 2) return this.close();
     const { hidesSpoilers } = app.kept;
-    const inBook = this.book.find(query, LIMIT, (j) => j <= app.veil);
+    const inBook = this.book.find(query, LIMIT, (j) => app.isTold(j));
     const inFilm = this.film.find(query, LIMIT, (i) => app.payload.moments[i].start_s <= app.seenLimit_s);
     this.options = [];
     this.list.replaceChildren();

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from folioreel.export.estimates import describe_share
 from folioreel.files import replacing
 from folioreel.types import Alignment
 
@@ -60,16 +61,9 @@ def draw_alignment(alignment: Alignment) -> Figure:
     axes.set_xlim(-0.005, 1.005)
     axes.set_ylim(-0.32, 1.14)
     axes.axis("off")
-    in_book = sum(link.in_book for link in alignment.links)
     title = f"{_short(alignment.film.title, 60)}  —  {_short(alignment.book.title, 60)}"
     figure.text(0.035, 0.94, title, fontsize=15, family="serif", color=_INK)
-    figure.text(
-        0.035,
-        0.895,
-        f"{in_book} of {len(alignment.links)} moments are in the book",
-        fontsize=10,
-        color=_INK,
-    )
+    figure.text(0.035, 0.895, describe_share(alignment), fontsize=10, color=_INK)
     return figure
 
 

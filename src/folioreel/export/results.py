@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
+from folioreel.export.estimates import describe_share
 from folioreel.export.formats import FORMATS, RESULTS
 from folioreel.files import check_output_folder, make_folder, mark_finished, mark_unfinished
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -77,13 +78,12 @@ def _write_parts(alignment: Alignment, folder: Path, formats: list[str]) -> list
 def summarize(alignment: Alignment) -> str:
     """What was aligned, how much of it is in the book, and some of the surest links."""
     book, film = alignment.book, alignment.film
-    in_book = sum(link.in_book for link in alignment.links)
     lines = [
         f"{film.title}: {len(film.moments)} moments "
         f"({len(film.subtitles)} spoken sentences, {len(film.shots)} shots)",
         f"{book.title}: {len(book.sentences)} sentences, {len(book.paragraphs)} paragraphs, "
         f"{len(book.chapters)} chapters",
-        f"{in_book} of {len(alignment.links)} moments are in the book",
+        describe_share(alignment),
     ]
     if film.parts:
         lines[0] += f" in {len(film.parts)} parts"
