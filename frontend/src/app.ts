@@ -5,16 +5,18 @@ import { Corrections, type Outcome } from "./corrections.ts";
 import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
 import { type Kept, readKept, writeItem } from "./memory.ts";
+import { Display } from "./display.ts";
 import { clamp } from "./order.ts";
 import { filesOf, when } from "./parts.ts";
 import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
+import { timeIn } from "./share.ts";
 import { toldSentences } from "./spoilers.ts";
 import { ThemeSwitch } from "./theme.ts";
 
 export type Topic =
-  | "time" | "moment" | "lit" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "axes" | "notice";
+  | "time" | "moment" | "lit" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "display" | "axes" | "notice";
 
 const SAVE_MS = 1000;
 const PATIENCE_MS = 400;
@@ -32,6 +34,7 @@ export class App extends Emitter<Topic> {
   readonly kept: Kept;
   readonly corrections: Corrections;
   readonly colours = new ThemeSwitch(() => this.emit("theme"));
+  readonly display = new Display(() => this.emit("display"));
   readonly filmAxis: Axis;
   readonly bookAxis: Axis;
   player: Player;
@@ -67,12 +70,14 @@ export class App extends Emitter<Topic> {
     this.bookAxis = new Axis(book.sentences.length, 20);
     this.player = new ClockPlayer(film.duration_s, () => this.playerChanged());
     // Read before the player reports its own start.
-    const { time_s, rate } = this.kept;
+    const { rate } = this.kept;
+    const time_s = clamp(timeIn(location.hash) ?? this.kept.time_s, 0, film.duration_s);
     this.player.rate = rate;
     this.player.seek(time_s);
     this.isAhead = time_s > this.kept.seen_s + SKIP_S;
     this.drawVeil(true);
     addEventListener("pagehide", () => this.save());
+    addEventListener("hashchange", () => this.seek(timeIn(location.hash) ?? this.time_s));
   }
 
   /** Says something to the reader, on screen and to screen readers. */

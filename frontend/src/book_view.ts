@@ -27,6 +27,8 @@ export class BookView {
   private last_ms = 0;
 
   constructor(private readonly app: App) {
+    const { language } = app.payload.book;
+    if (language) this.sheet.lang = language;
     this.tail = element(
       "div",
       { class: "veil-note", hidden: true },
@@ -57,7 +59,17 @@ export class BookView {
     app.on(["moment", "links"], () => this.follow());
     app.on("follow", () => this.follow());
     app.on("veil", () => this.reset(true));
+    app.on("display", () => this.reset());
     new ResizeObserver(() => this.onResize()).observe(this.scroller);
+  }
+
+  /** The first sentence in view; null where nothing is shown. */
+  get topSentence(): number | null {
+    const { book, told } = this.app;
+    const first = book.blocks[this.list.first] ?? 0;
+    if (told === null) return first;
+    const shown = told.indexOf(1, first);
+    return shown < 0 ? null : shown;
   }
 
   /** Fills the book for the first time; the view must be in the document. */

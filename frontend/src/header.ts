@@ -19,6 +19,7 @@ export class Header {
   private readonly spoilers: HTMLButtonElement;
   private readonly seen: HTMLButtonElement;
   private readonly themeButton: HTMLButtonElement;
+  private readonly reading: HTMLButtonElement;
 
   constructor(
     private readonly app: App,
@@ -41,12 +42,19 @@ export class Header {
       "No spoilers",
     );
     this.seen = element("button", { type: "button", class: "tool quiet", title: "Count the film as seen up to now, no further (H)", click: () => app.setSeenHere() });
+    this.reading = element(
+      "button",
+      { type: "button", class: "tool", "aria-pressed": "false", title: "Film, book and transcript, without the tools to correct links (V)", click: () => app.display.setReading(!app.display.isReading) },
+      icon("book"),
+      "Read",
+    );
     this.themeButton = iconButton("half", "", () => this.nextTheme());
     this.themeButton.append(element("span", { class: "menu-words" }, "Colours"));
     const tools = element(
       "div",
       { class: "tools", id: "tools" },
-      element("label", { class: "slider", title: "Only links at least this sure; below 50 % guesses are shown, too ([ and ])" }, "Links", this.slider, this.sliderValue),
+      element("label", { class: "slider links-slider", title: "Only links at least this sure; below 50 % guesses are shown, too ([ and ])" }, "Links", this.slider, this.sliderValue),
+      this.reading,
       this.spoilers,
       this.seen,
       element("button", { type: "button", class: "tool", title: "How much of the book is in the film (R)", click: openReport }, icon("chart"), "Fidelity"),
@@ -59,6 +67,8 @@ export class Header {
       this.showSpoilers();
     });
     app.on("theme", () => this.showTheme());
+    app.on("display", () => this.showReading());
+    this.showReading();
     this.showThreshold();
     this.showSpoilers();
     this.showTheme();
@@ -108,6 +118,10 @@ export class Header {
     this.sliderValue.textContent = threshold === 0 ? "all" : `≥ ${percent(threshold)}`;
     this.sliderValue.classList.toggle("guesses", guesses !== "");
     this.slider.setAttribute("aria-valuetext", `${threshold === 0 ? "all" : `at least ${percent(threshold)}`}${guesses}`);
+  }
+
+  private showReading(): void {
+    this.reading.setAttribute("aria-pressed", String(this.app.display.isReading));
   }
 
   private showSpoilers(): void {

@@ -52,7 +52,11 @@ export function makeBlock(app: App, block: number): HTMLElement {
     if (!app.isTold(j)) continue;
     if (last === null) start = j;
     else if (j > last + 1) text.append("… ");
-    text.append(element("span", { class: "sentence", "data-sentence": j }, app.book.sentences[j]), " ");
+    const lines = app.book.verseLines(j);
+    if (lines.isVerse) text.classList.add("verse");
+    if (lines.isVerse && lines.startsLine && last !== null) text.append(element("br"));
+    const parts = lines.texts.flatMap((line, k) => (k === 0 ? [line] : [element("br"), line]));
+    text.append(element("span", { class: "sentence", "data-sentence": j }, ...parts), " ");
     last = j;
   }
   const item = element("div", { class: "item", "data-shape": shapeOf(app, block) }, ...headsBefore(app, start), text);

@@ -13,6 +13,10 @@ export interface Payload {
     chapters: { title: string; paragraph: number }[];
     /** Words of each paragraph; absent in older pages. */
     words?: number[];
+    /** ISO 639-1, as in “fr”; absent where it is not known. */
+    language?: string;
+    /** Where lines of verse begin in a sentence, in characters; absent in prose. */
+    verse?: Record<string, number[]>;
   };
   film: {
     title: string;
@@ -21,6 +25,8 @@ export interface Payload {
     file_name: string | null;
     /** Start and end in seconds. */
     shots: [number, number][];
+    /** Of what is said: ISO 639-1; absent where it is not known. */
+    language?: string;
     /** The files of a film in several parts, in order; missing in a film of one file. */
     parts?: FilmPart[];
   };
@@ -120,6 +126,10 @@ function checkBook(book: Payload["book"]): void {
   check(
     book.words === undefined || (book.words.length === paragraphs.length && book.words.every(isTime)),
     "words and paragraphs do not agree",
+  );
+  check(
+    Object.entries(book.verse ?? {}).every(([j, starts]) => isIndex(Number(j), sentences.length) && starts.every(isTime)),
+    "the lines of verse are wrong",
   );
 }
 

@@ -202,7 +202,15 @@ def _book(book: Book) -> dict[str, Any]:
             for chapter in book.chapters
         ],
         "words": count_words(book),
+        "verse": {str(s.index): list(s.verse) for s in book.sentences if s.verse},
+        **_language(book),
     }
+
+
+def _language(source: Book | Film) -> dict[str, str]:
+    """The language, if it is known."""
+    language = getattr(source, "language", None)
+    return {"language": language} if language else {}
 
 
 def _film(film: Film) -> dict[str, Any]:
@@ -220,6 +228,7 @@ def _film(film: Film) -> dict[str, Any]:
         "duration_s": round(film.duration_s, 3),
         "file_name": film.video.name if film.video is not None else None,
         "shots": [[round(shot.start_s, 3), round(shot.end_s, 3)] for shot in film.shots],
+        **_language(film),
         **({"parts": parts} if parts else {}),
     }
 
