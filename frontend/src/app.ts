@@ -5,21 +5,27 @@ import { Corrections, type Outcome } from "./corrections.ts";
 import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
 import { type Kept, readKept, writeItem } from "./memory.ts";
+import { Display } from "./display.ts";
 import { clamp } from "./order.ts";
 import { filesOf, when } from "./parts.ts";
 import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
-import { seenSentence } from "./spoilers.ts";
+import { timeIn } from "./share.ts";
+import { toldSentences } from "./spoilers.ts";
 import { ThemeSwitch } from "./theme.ts";
 
 export type Topic =
-  | "time" | "moment" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "axes" | "notice";
+  | "time" | "moment" | "lit" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "display" | "axes" | "notice";
 
 const SAVE_MS = 1000;
 const PATIENCE_MS = 400;
 /** Who skips no more than this still watches. */
 const SKIP_S = 10;
+/** A passage with a smaller probability is no alternative. */
+const LEAST = 0.005;
+/** A passage stays lit through a pause, a cut, an added word: without this it would flicker. */
+const LINGER_S = 8;
 
 export class App extends Emitter<Topic> {
   readonly book: Book;
@@ -28,17 +34,20 @@ export class App extends Emitter<Topic> {
   readonly kept: Kept;
   readonly corrections: Corrections;
   readonly colours = new ThemeSwitch(() => this.emit("theme"));
+  readonly display = new Display(() => this.emit("display"));
   readonly filmAxis: Axis;
   readonly bookAxis: Axis;
   player: Player;
   moment: number | null = null;
+  /** The passage that is lit, and until when it stays so if no other follows. */
+  lit: { sentence: number; until_s: number } | null = null;
   /** The sentence that the reader chose to act on. */
   picked: number | null = null;
   /** The moment for which the reader is asked to click the right sentence. */
   linking: number | null = null;
   isFollowing: boolean;
-  /** The last sentence that may be shown. */
-  veil = Infinity;
+  /** Which sentences the film has told so far; null where all of the book is shown. */
+  told: Uint8Array | null = null;
   notice = "";
   momentsOf: Map<number, number[]> = new Map();
   private readonly key: string;
@@ -61,12 +70,14 @@ export class App extends Emitter<Topic> {
     this.bookAxis = new Axis(book.sentences.length, 20);
     this.player = new ClockPlayer(film.duration_s, () => this.playerChanged());
     // Read before the player reports its own start.
-    const { time_s, rate } = this.kept;
+    const { rate } = this.kept;
+    const time_s = clamp(timeIn(location.hash) ?? this.kept.time_s, 0, film.duration_s);
     this.player.rate = rate;
     this.player.seek(time_s);
     this.isAhead = time_s > this.kept.seen_s + SKIP_S;
     this.drawVeil(true);
     addEventListener("pagehide", () => this.save());
+    addEventListener("hashchange", () => this.seek(timeIn(location.hash) ?? this.time_s));
   }
 
   /** Says something to the reader, on screen and to screen readers. */
@@ -94,12 +105,18 @@ export class App extends Emitter<Topic> {
   /** A moment's link, if it is shown: sure enough, and nothing of it is still to be seen. */
   shownLink(moment: number): PageLink | null {
     const link = this.links[moment];
-    return isShown(link, this.kept.threshold) && !this.isHidden(moment) ? link : null;
+    const isOpen = !this.isHidden(moment) && this.isTold(link.sentence);
+    return isOpen && isShown(link, this.kept.threshold) ? link : null;
   }
 
-  /** Whether a moment, or the place in the book where it leads, is still to be seen. */
+  /** Whether a moment is still to be seen. */
   isHidden(moment: number): boolean {
-    return this.payload.moments[moment].start_s > this.seenLimit_s || this.links[moment].sentence > this.veil;
+    return this.payload.moments[moment].start_s > this.seenLimit_s;
+  }
+
+  /** Whether a sentence of the book may be shown. */
+  isTold(sentence: number): boolean {
+    return this.told === null || this.told[sentence] === 1;
   }
 
   /** How far the film may be shown. */
@@ -133,6 +150,7 @@ export class App extends Emitter<Topic> {
   seek(time_s: number): void {
     this.letGo();
     this.isAhead = time_s > this.kept.seen_s + SKIP_S;
+    this.lit = null;
     this.player.seek(clamp(time_s, 0, this.payload.film.duration_s));
     this.playerChanged();
   }
@@ -179,9 +197,18 @@ export class App extends Emitter<Topic> {
     const isNew = moment !== this.moment;
     this.moment = moment;
     this.drawVeil();
+    this.light();
     this.emit("time");
     if (isNew) this.emit("moment");
     this.saveSoon();
+  }
+
+  /** Lights the current passage; without one, the last stays lit for a little while. */
+  private light(): void {
+    const { link, lit, moment, time_s } = this;
+    if (link && moment !== null) this.lit = { sentence: link.sentence, until_s: this.payload.moments[moment].end_s + LINGER_S };
+    else if (lit && (time_s > lit.until_s || !this.isTold(lit.sentence))) this.lit = null;
+    if (this.lit?.sentence !== lit?.sentence) this.emit("lit");
   }
 
   // ---- the book
@@ -246,10 +273,14 @@ export class App extends Emitter<Topic> {
     const seen = this.kept.hidesSpoilers ? momentAt(moments, this.kept.seen_s) : undefined;
     if (!isForced && seen === this.seenMoment) return;
     this.seenMoment = seen;
-    const before = this.veil;
-    this.veil = seen === undefined ? Infinity : seenSentence(moments, this.links, this.kept.seen_s);
+    const before = this.told;
+    const { seen_s, threshold } = this.kept;
+    this.told = seen === undefined ? null : toldSentences(this.book, moments, this.links, seen_s, threshold);
     this.momentsOf = momentsOfSentences(this.links.map((_, i) => this.shownLink(i)));
-    if (before !== this.veil) this.emit("veil");
+    if (!isSame(before, this.told)) this.emit("veil");
+    // What is no longer shown goes dark at once.
+    if (isForced) this.lit = null;
+    this.light();
     this.emit("links");
     this.saveSoon();
   }
@@ -273,9 +304,25 @@ export class App extends Emitter<Topic> {
     const { moment } = this;
     if (!this.canJudge(moment)) return;
     const { in_book, sentence } = this.links[moment];
+    if (this.link) return this.judge(moment, "match", sentence, in_book ? "Confirmed." : "Accepted.");
     if (!in_book) return this.judge(moment, "none", null, "Confirmed: not in the book.");
-    if (this.link) return this.judge(moment, "match", sentence, "Confirmed.");
     this.say("This link is not shown: it is less sure than the slider asks for.");
+  }
+
+  /** The best passages for the current moment that may be shown, with their probabilities. */
+  get alternatives(): [number, number][] {
+    if (this.moment === null || this.isHidden(this.moment)) return [];
+    const { sentence, score } = this.payload.links[this.moment];
+    const found: [number, number][] = this.links[this.moment].alternatives ?? [[sentence, score]];
+    return found.filter(([j, chance]) => chance >= LEAST && this.isTold(j));
+  }
+
+  /** Links the current moment to one of its alternatives, counted from 0. */
+  async choose(index: number): Promise<void> {
+    const { moment, alternatives } = this;
+    if (!this.canJudge(moment)) return;
+    if (!alternatives[index]) return this.say(`There is no alternative ${index + 1} here.`);
+    return this.linkTo(alternatives[index][0], moment);
   }
 
   async reject(): Promise<void> {
@@ -336,4 +383,8 @@ export class App extends Emitter<Topic> {
     this.saveTimer = 0;
     writeItem(this.key, this.kept);
   }
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === b || (a !== null && b !== null && a.every((value, k) => value === b[k]));
 }

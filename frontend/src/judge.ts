@@ -22,9 +22,9 @@ export class JudgeError extends Error {
 /** The link that a judgement makes of a link. */
 export function judgedLink(link: PageLink, judgement: Judgement): PageLink {
   if (judgement.verdict === "match" && judgement.sentence !== null) {
-    return { sentence: judgement.sentence, score: 1, in_book: true };
+    return { ...link, sentence: judgement.sentence, score: 1, in_book: true };
   }
-  return { sentence: link.sentence, score: 0, in_book: false };
+  return { ...link, score: 0, in_book: false };
 }
 
 /** Keeps judgements in a plain file beside the alignment, and solves the chain again. */

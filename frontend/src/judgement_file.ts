@@ -17,7 +17,10 @@ export function judgementFile({ book, film }: Payload, judged: Map<number, Judge
 
 /** Gives a text to the reader as a file. */
 export function saveFile(text: string, name: string): void {
-  const blob = new Blob([text], { type: "application/json" });
+  saveBlob(new Blob([text], { type: "application/json" }), name);
+}
+
+export function saveBlob(blob: Blob, name: string): void {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -11,6 +11,12 @@ export interface Payload {
     paragraphs: number[];
     /** Title and first paragraph of each chapter. */
     chapters: { title: string; paragraph: number }[];
+    /** Words of each paragraph; absent in older pages. */
+    words?: number[];
+    /** ISO 639-1, as in “fr”; absent where it is not known. */
+    language?: string;
+    /** Where lines of verse begin in a sentence, in characters; absent in prose. */
+    verse?: Record<string, number[]>;
   };
   film: {
     title: string;
@@ -19,6 +25,8 @@ export interface Payload {
     file_name: string | null;
     /** Start and end in seconds. */
     shots: [number, number][];
+    /** Of what is said: ISO 639-1; absent where it is not known. */
+    language?: string;
     /** The files of a film in several parts, in order; missing in a film of one file. */
     parts?: FilmPart[];
   };
@@ -64,6 +72,8 @@ export interface PageLink {
   sentence: number;
   score: number;
   in_book: boolean;
+  /** The best passages as sentence and probability, the link's own first; absent in older alignments. */
+  alternatives?: [number, number][];
 }
 
 export interface Judgement {
@@ -113,6 +123,14 @@ function checkBook(book: Payload["book"]): void {
       rises(chapters.map((c) => c.paragraph)),
     "the chapters are out of order",
   );
+  check(
+    book.words === undefined || (book.words.length === paragraphs.length && book.words.every(isTime)),
+    "words and paragraphs do not agree",
+  );
+  check(
+    Object.entries(book.verse ?? {}).every(([j, starts]) => isIndex(Number(j), sentences.length) && starts.every(isTime)),
+    "the lines of verse are wrong",
+  );
 }
 
 function checkFilm(payload: Payload): void {
@@ -158,7 +176,8 @@ export function isLink(link: PageLink, sentences: number): boolean {
     isIndex(link?.sentence, sentences) &&
     link.score >= 0 &&
     link.score <= 1 &&
-    typeof link.in_book === "boolean"
+    typeof link.in_book === "boolean" &&
+    (link.alternatives ?? []).every(([sentence, score]) => isIndex(sentence, sentences) && score >= 0 && score <= 1)
   );
 }
 

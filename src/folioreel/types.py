@@ -40,6 +40,8 @@ class Sentence:
     char_start: int | None = None
     """Where the sentence begins and ends in the text of `href`, in characters."""
     char_end: int | None = None
+    verse: tuple[int, ...] = ()
+    """Where lines of verse begin in `text`; empty in prose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,6 +301,14 @@ class Film:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """A passage that a moment may render, and the probability of that, as a link has it."""
+
+    sentence: int
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Link:
     """A moment with its sentence of the book, and the probability that this is right."""
 
@@ -308,6 +318,9 @@ class Link:
     in_book: bool = True
     judged: Verdict | None = None
     """What a reader said of this moment: `match`, it renders the sentence; `none`, no sentence."""
+    alternatives: tuple[Alternative, ...] = ()
+    """The three best passages that are more than three paragraphs apart, the link's own first;
+    fewer if the others have no chance, and none if a reader has judged the moment."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -421,5 +434,5 @@ class Alignment:
         return text
 
     def _counts(self) -> str:
-        in_book = sum(link.in_book for link in self.links)
-        return f"{in_book} of {len(self.links)} moments are in the book"
+        text: str = import_module("folioreel.export.estimates").describe_share(self)
+        return text

@@ -14,6 +14,7 @@ from scipy.special import expit
 
 from folioreel import __version__
 from folioreel.alignment import links, verdict
+from folioreel.alignment.alternatives import Others, find_others
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
@@ -288,7 +289,11 @@ class Aligner:
             positions = follow_book(scores, film_times(film), config.steps, fixed)
             energy = -positions.log_partition
             sentences, evidence = self.find_links(positions, scores, book)
-            placed = sentences, links.calibrate(evidence, silent_moments(film), config.calibration)
+            placed = (
+                sentences,
+                links.calibrate(evidence, silent_moments(film), config.calibration),
+                find_others(positions.rendered, sentences, book),
+            )
         else:
             chain = judge_chain(make_chain(scores, time_steps(film), config.chain), judged)
             path = decode_chain(chain)
@@ -306,11 +311,12 @@ class Aligner:
 
     def place_path(
         self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments on the chain's path, and their probabilities."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], Others]:
+        """The sentences of a run of moments on the chain's path, their scores, and others."""
         near = links.passage_probability(probability, path, book, reach=1)
         calibration = self.config.calibration
-        return path, expit(calibration.link * links.logit(near) + calibration.bias)
+        scores = expit(calibration.link * links.logit(near) + calibration.bias)
+        return path, scores, find_others(probability, path, book)
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
         """Everything it takes to reproduce the alignment; `pictures`: the film was watched."""

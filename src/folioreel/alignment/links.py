@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from folioreel.alignment.alternatives import Others, all_passages
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.positions import Fixed, Positions
 from folioreel.config import CalibrationConfig
@@ -134,18 +136,23 @@ def make_links(
     first: int,
     sentences: NDArray[np.int64],
     probabilities: NDArray[np.float64],
+    others: Others,
     judged: Mapping[int, int],
     in_book_from: float,
 ) -> tuple[Link, ...]:
     """The links of consecutive moments from `first` on; a judged one is certain."""
     links = []
-    for i, (sentence, score) in enumerate(zip(sentences, probabilities, strict=True), first):
-        in_book = bool(score >= in_book_from)
+    found = zip(sentences, probabilities, others, strict=True)
+    for i, (sentence, score, other) in enumerate(found, first):
         if i in judged:
             in_book = judged[i] != ABSENT
             sentence = judged[i] if in_book else sentence
-            score = float(in_book)
-        links.append(Link(moment=i, sentence=int(sentence), score=float(score), in_book=in_book))
+            link = Link(moment=i, sentence=int(sentence), score=float(in_book), in_book=in_book)
+        else:
+            in_book = bool(score >= in_book_from)
+            link = Link(moment=i, sentence=int(sentence), score=float(score), in_book=in_book)
+            link = replace(link, alternatives=all_passages(link, other))
+        links.append(link)
     return tuple(links)
 
 

@@ -84,9 +84,7 @@ def write_report_files(report: Report, folder: Path, stem: str, *, force: bool) 
 
 def percent(share: Estimate | None) -> str:
     """A share and its interval, as `72 % (58–86 %)`."""
-    if share is None:
-        return "–"
-    return f"{share.value:.0%} ({100 * share.low:.0f}–{share.high:.0%})".replace("%", " %")
+    return "–" if share is None else share.percent()
 
 
 def number(value: Estimate, digits: int = 0) -> str:

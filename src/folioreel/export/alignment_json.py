@@ -6,6 +6,7 @@ To read an alignment no video is decoded: shots and spoken sentences have their 
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,25 @@ from folioreel.ingest.several import Given
 from folioreel.json_input import parse_json
 from folioreel.reading import read_whole
 from folioreel.times import check_parts, check_spans
-from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot, Subtitle
+from folioreel.types import (
+    Alignment,
+    Alternative,
+    Book,
+    Film,
+    FilmPart,
+    Link,
+    Moment,
+    Shot,
+    Subtitle,
+)
 
 FILE_NAME = "alignment.json"
 FORMAT = "folioreel-alignment"
 VERSION = 1
+
+_LISTS = re.compile(r'"alternatives": \[[^][]*\]')
+"""What is written on one line each, as it would take nine. Texts cannot match: their quotes are
+escaped."""
 
 
 def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
@@ -119,6 +134,9 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "in_book": link.in_book,
         "score": round(link.score, 4),
         "judged": link.judged,
+        "alternatives": [
+            {"sentence": other.sentence, "score": other.score} for other in link.alternatives
+        ],
         "sentence": sentence.index,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
@@ -146,7 +164,8 @@ def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
 def write_alignment(alignment: Alignment, path: Path) -> None:
     """Write `alignment.json`."""
     document = alignment_to_dict(alignment)
-    write_text(path, json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+    write_text(path, _LISTS.sub(lambda found: re.sub(r"\n *", "", found[0]), text) + "\n")
 
 
 def load_schema() -> dict[str, Any]:
@@ -214,13 +233,18 @@ def read_alignment(
             score=link["score"],
             in_book=link["in_book"],
             judged=link.get("judged"),
+            alternatives=tuple(
+                Alternative(sentence=other["sentence"], score=other["score"])
+                for other in link.get("alternatives", ())
+            ),
         )
         for link in document["links"]
     )
     moments, sentences = len(read_film.moments), len(read_book.sentences)
     if [link.moment for link in links] != list(range(moments)):
         raise InputError("does not have one link per moment in time order; align again", path)
-    if any(link.sentence >= sentences for link in links):
+    named = {k.sentence for k in links} | {k.sentence for link in links for k in link.alternatives}
+    if max(named) >= sentences:
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
     return Alignment(
         book=read_book,

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from folioreel.errors import FolioReelError, InputError
+from folioreel.export.estimates import count_words
 from folioreel.files import write_text
 from folioreel.ingest.picture import FilmStills
 from folioreel.progress import ProgressCallback, ignore_progress, track
@@ -182,7 +183,13 @@ def _identity(alignment: Alignment) -> str:
 
 def page_link(link: Link) -> dict[str, Any]:
     """A link in the page's form."""
-    return {"sentence": link.sentence, "score": round(link.score, 4), "in_book": link.in_book}
+    others = [[other.sentence, other.score] for other in link.alternatives]
+    return {
+        "sentence": link.sentence,
+        "score": round(link.score, 4),
+        "in_book": link.in_book,
+        **({"alternatives": others} if others else {}),
+    }
 
 
 def _book(book: Book) -> dict[str, Any]:
@@ -194,7 +201,16 @@ def _book(book: Book) -> dict[str, Any]:
             {"title": chapter.title, "paragraph": chapter.paragraphs.start}
             for chapter in book.chapters
         ],
+        "words": count_words(book),
+        "verse": {str(s.index): list(s.verse) for s in book.sentences if s.verse},
+        **_language(book),
     }
+
+
+def _language(source: Book | Film) -> dict[str, str]:
+    """The language, if it is known."""
+    language = getattr(source, "language", None)
+    return {"language": language} if language else {}
 
 
 def _film(film: Film) -> dict[str, Any]:
@@ -212,6 +228,7 @@ def _film(film: Film) -> dict[str, Any]:
         "duration_s": round(film.duration_s, 3),
         "file_name": film.video.name if film.video is not None else None,
         "shots": [[round(shot.start_s, 3), round(shot.end_s, 3)] for shot in film.shots],
+        **_language(film),
         **({"parts": parts} if parts else {}),
     }
 

@@ -16,6 +16,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.textpath import text_to_path
 
+from folioreel.export.estimates import describe_share
 from folioreel.files import replacing
 from folioreel.text import squeeze
 from folioreel.types import Alignment
@@ -79,7 +80,6 @@ def draw_alignment(alignment: Alignment, title: str = "") -> Figure:
     axes.set_xlim(-0.005, 1.005)
     axes.set_ylim(-0.32, 1.14)
     axes.axis("off")
-    in_book = sum(link.in_book for link in alignment.links)
     title = title or _join_titles(alignment)
     _write(
         figure,
@@ -89,13 +89,7 @@ def draw_alignment(alignment: Alignment, title: str = "") -> Figure:
         fontsize=15,
         family="serif",
     )
-    figure.text(
-        _LEFT + 0.005,
-        0.895,
-        f"{in_book} of {len(alignment.links)} moments are in the book",
-        fontsize=10,
-        color=_INK,
-    )
+    figure.text(_LEFT + 0.005, 0.895, describe_share(alignment), fontsize=10, color=_INK)
     return figure
 
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sized
 from pathlib import Path
 
+from folioreel.export.estimates import describe_share
 from folioreel.export.formats import FORMATS, RESULTS
 from folioreel.files import check_output_folder, make_folder, mark_finished, mark_unfinished
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -84,13 +85,12 @@ def _write_parts(alignment: Alignment, folder: Path, formats: list[str]) -> list
 def summarize(alignment: Alignment) -> str:
     """What was aligned, how much of it is in the book, and some of the surest links."""
     book, film = alignment.book, alignment.film
-    in_book = sum(link.in_book for link in alignment.links)
     lines = [
         f"{film.title}: {_count(film.moments, 'moment')} "
         f"({_count(film.subtitles, 'spoken sentence')}, {_count(film.shots, 'shot')})",
         f"{book.title}: {_count(book.sentences, 'sentence')}, "
         f"{_count(book.paragraphs, 'paragraph')}, {_count(book.chapters, 'chapter')}",
-        f"{in_book} of {_count(alignment.links, 'moment')} are in the book",
+        describe_share(alignment),
     ]
     if film.parts:
         lines[0] += f" in {len(film.parts)} parts"

@@ -28,10 +28,14 @@ _LONGEST_PASSAGE = 240  # characters of a passage that fit on screen as a subtit
 
 
 def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
-    """One row per moment: the fields of `alignment.json`, and the sentence's own words."""
+    """One row per moment: the fields of `alignment.json`, and the sentence's own words.
+
+    A cell holds one value, so there are no alternatives.
+    """
     rows: list[dict[str, Any]] = alignment_to_dict(alignment)["links"]
     parts, volumes = alignment.film.parts, alignment.book.volumes
     for row in rows:
+        del row["alternatives"]
         row["chapter_title"] = alignment.book.chapters[row["chapter"]].title
         row["passage"] = alignment.book.sentences[row["sentence"]].text
         if parts:

@@ -14,7 +14,7 @@ from pathlib import Path
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_matter
-from folioreel.ingest.books.titles import is_numbered, is_part
+from folioreel.ingest.books.titles import bare_title, is_numbered, is_part
 from folioreel.ingest.several import Given, check_distinct, check_order, list_files
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
@@ -214,7 +214,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile, language: str | None
 
 def _open_chapter(openings: list[tuple[str, int]], text: str, first: int) -> None:
     """Begin a chapter; a part, a number and a title in a row make one title."""
-    text = text.strip(" _*=")
+    text = bare_title(text)
     if openings and openings[-1][1] == first:
         before = openings.pop()[0]
         # A heading above a number is a part, or a stray line of the title page.
@@ -244,6 +244,7 @@ def _block_sentences(block: Block, language: str | None, first_index: int) -> li
             return None
         return block.lines[max(0, bisect.bisect_right(offsets, position) - 1)][1]
 
+    verse = block.verse or (offsets if block.kind == "verse" else ())
     spans = [
         span
         for span in split_sentences(block.text, language)
@@ -258,6 +259,7 @@ def _block_sentences(block: Block, language: str | None, first_index: int) -> li
             href=block.href,
             char_start=None if block.lines else block.offset + start,
             char_end=None if block.lines else block.offset + end,
+            verse=tuple(k - start for k in verse if start <= k < end),
         )
         for k, (start, end) in enumerate(spans)
     ]

@@ -17,7 +17,7 @@ from folioreel.ingest.source import read_bytes
 from folioreel.json_input import parse_json
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
-from folioreel.types import Alignment, Link
+from folioreel.types import Alignment, Alternative, Link
 from folioreel.viewer.judgement_files import read_judgements
 from folioreel.viewer.judgements import Judgements, ReaderJudgement
 
@@ -46,6 +46,7 @@ class _RevisedLink:
     sentence: int
     score: float
     in_book: bool
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +212,7 @@ class Session:
             if link.moment == moment or _is_other(link, self._links[link.moment])
         ]
         for link in changed:
-            self._links[link.moment] = link
+            self._links[link.moment] = self._with_alternatives(link)
         self._write_files()
         moments = {link.moment for link in changed}.union(self._unsent)
         self._unsent = []
@@ -223,9 +224,14 @@ class Session:
             pairs = zip(links, self._links, strict=True)
             self._unsent = [new.moment for new, old in pairs if _is_other(new, old)]
             for moment in self._unsent:
-                self._links[moment] = links[moment]
+                self._links[moment] = self._with_alternatives(links[moment])
             self._links_are_behind = False
             self._write_files()
+
+    def _with_alternatives(self, link: Link) -> Link:
+        """A judged link has none of its own; the reader may still want to choose another."""
+        first = self.alignment.links[link.moment]
+        return link if link.alternatives else replace(link, alternatives=first.alternatives)
 
     def _revised(self, moments: Any) -> dict[str, Any]:
         return {
@@ -282,13 +288,15 @@ class Session:
             is_behind = is_behind and found != self._signature()
             if found == self._signature():
                 for k, link in enumerate(document.links):
-                    if not (0 <= link.sentence < len(self.alignment.book.sentences)):
+                    named = [link.sentence, *(other.sentence for other in link.alternatives)]
+                    if not (min(named) >= 0 and max(named) < len(self.alignment.book.sentences)):
                         raise ValueError("a link beyond the book")
                     self._links[k] = replace(
                         self._links[k],
                         sentence=link.sentence,
                         score=link.score,
                         in_book=link.in_book,
+                        alternatives=link.alternatives,
                     )
         except (InputError, ValueError, LookupError):
             pass  # derived from the journal, and rewritten by the next judgement

@@ -37,6 +37,7 @@ class Block:
     text: str  # its text, on one line, with single spaces
     guessed: bool = False  # of a heading: recognised by its layout, not by markup or words
     lines: tuple[tuple[int, int], ...] = ()  # (offset in `text`, number from 1) of each line
+    verse: tuple[int, ...] = ()  # of verse without `lines`: the offsets at which its lines begin
     in_body: bool = False  # of a heading: marked as the story itself (EPUB's `bodymatter`)
     ids: tuple[str, ...] = ()  # the anchors in it, to which a table of contents may point
     linked: int = 0  # how many of its characters are links inside the book

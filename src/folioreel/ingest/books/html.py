@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import accumulate
 from typing import Literal
 
 from lxml import etree
@@ -199,15 +200,18 @@ class Gatherer:
         text = _IDS.sub("", text)
         linked = sum(len(part.strip()) for part in _LINKS.findall(text))
         text = text.replace(_LINK_START, "").replace(_LINK_END, "")
-        text = block_steps.heading_text(text.split("\n")) if kind == "heading" else clean_text(text)
+        lines = [line for part in text.split("\n") if (line := clean_text(part))]
+        text = block_steps.heading_text(text.split("\n")) if kind == "heading" else " ".join(lines)
         if not text:
             return
+        verse = tuple(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
         ids, self._waiting = tuple(self._waiting), []
         kind = "break" if is_break(text) else kind
         in_body = kind == "heading" and any(
             "bodymatter" in trees.types_of(node) for node in self._modes[-1][1].iterancestors()
         )
-        self._blocks.append(Block(kind=kind, text=text, in_body=in_body, ids=ids, linked=linked))
+        block = Block(kind=kind, text=text, in_body=in_body, ids=ids, linked=linked)
+        self._blocks.append(replace(block, verse=verse) if kind == "verse" else block)
 
 
 def _is_inner_link(element: Element) -> bool:

@@ -151,6 +151,8 @@ def _classify(
     first = group[0]
     if len(group) == 1 and is_break(first.text):
         return [_block("break", group)]
+    if len(group) == 1 and titles.is_marked_heading(first.text):
+        return [_block("heading", group)]
     # "CHAPTER I" may have its title in up to three lines right below it.
     if is_strong_heading(first.text) and len(group) <= 4 and _fits_heading(group):
         return [_block("heading", group)]

@@ -170,11 +170,23 @@ END_MARKS = ".!?…:;,"  # what ends a sentence or a clause, and never a chapter
 HEADING_CHARACTERS = 110  # a longer line is prose, even if it begins like a heading
 _TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
 _FRAME = " _*="  # what plain text puts around a title for emphasis
+_MARKED = re.compile(r"^#{1,6}\s+(?P<title>.*?\S)\s*#*$")  # Markdown's headings, in plain text too
+
+
+def bare_title(text: str) -> str:
+    """A title without what plain text puts around it: `## CHAPTER I`, `*** CHAPTER I ***`."""
+    marked = _MARKED.match(text.strip())
+    return (marked["title"] if marked else text).strip(_FRAME)
+
+
+def is_marked_heading(text: str) -> bool:
+    """Whether a line of plain text is written as a heading of Markdown: `## The Road`."""
+    return len(text) <= HEADING_CHARACTERS and bool(_MARKED.match(text.strip()))
 
 
 def matter_kind(title: str) -> MatterKind | None:
     """What kind of front or back matter a title names; None if it may be the story's."""
-    title = title.strip(_FRAME)
+    title = bare_title(title)
     return next((kind for kind, pattern in _MATTER.items() if pattern.match(title)), None)
 
 
@@ -185,7 +197,7 @@ def is_break(text: str) -> bool:
 
 def is_strong_heading(text: str) -> bool:
     """Whether the words of a line make it a heading: `CHAPTER IV`, `Stave I: Marley's Ghost`."""
-    text = text.strip(_FRAME)
+    text = bare_title(text)
     if len(text) > HEADING_CHARACTERS:
         return False
     return bool(_CHAPTER.match(text) or _NAMED_SECTION.match(text))
@@ -193,14 +205,14 @@ def is_strong_heading(text: str) -> bool:
 
 def is_numbered(text: str) -> bool:
     """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
-    text = text.strip(_FRAME)
+    text = bare_title(text)
     forms = (_BARE_NUMBER, _NUMBERED_TITLE, _WORD_NUMBERED)
     return is_strong_heading(text) or any(form.match(text) for form in forms)
 
 
 def is_chapter_line(text: str) -> bool:
     """Whether a line holds `CHAPTER II` and nothing else: a heading even without blank lines."""
-    return bool(_CHAPTER_LINE.match(text.strip(_FRAME)))
+    return bool(_CHAPTER_LINE.match(bare_title(text)))
 
 
 def is_weak_heading(
@@ -215,7 +227,7 @@ def is_weak_heading(
 
     In a file that is `evenly_spaced`, with one blank line everywhere, spacing does not mark them.
     """
-    text = text.strip(_FRAME)
+    text = bare_title(text)
     if not text or len(text.split()) > _TITLE_WORDS or is_break(text):
         return False
     set_off = new_page or blank_before >= 2  # one blank line separates paragraphs
@@ -231,7 +243,7 @@ def is_weak_heading(
 
 def is_subtitle(text: str, *, blank_before: int) -> bool:
     """Whether a line right below a chapter's number is the chapter's title."""
-    text = text.strip(_FRAME)
+    text = bare_title(text)
     # Four blank lines are a new page: what follows belongs to the next heading.
     if not text or len(text.split()) > _TITLE_WORDS or is_break(text) or blank_before > 3:
         return False
@@ -242,7 +254,7 @@ def is_subtitle(text: str, *, blank_before: int) -> bool:
 
 def is_part(text: str) -> bool:
     """Whether a heading is that of a part or a book, which has chapters below it."""
-    return bool(_PART.match(text.strip(_FRAME)))
+    return bool(_PART.match(bare_title(text)))
 
 
 def _is_capitals(text: str) -> bool:

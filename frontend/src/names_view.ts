@@ -1,0 +1,40 @@
+// The people and places of the passage, below the book; each leads to where else it is named.
+
+import type { App } from "./app.ts";
+import { element } from "./dom.ts";
+import { findNameWords, namesIn } from "./names.ts";
+
+export class NamesView {
+  readonly root = element("nav", { class: "names-bar", "aria-label": "People and places of this passage", hidden: true });
+  private words: Set<string> | null = null;
+  private paragraph: number | null = null;
+
+  constructor(
+    private readonly app: App,
+    private readonly search: (words: string) => void,
+  ) {
+    app.on(["moment", "picked", "links"], () => this.show());
+    this.show();
+  }
+
+  /** The passage that is picked, or else that of the film. */
+  private show(): void {
+    const { app } = this;
+    const sentence = app.picked ?? app.link?.sentence ?? app.lit?.sentence;
+    // Between two passages the names of the last one stay.
+    if (sentence === undefined) return;
+    const paragraph = app.book.paragraphOf(sentence);
+    if (paragraph === this.paragraph) return;
+    this.paragraph = paragraph;
+    this.words ??= findNameWords(app.book.sentences);
+    const [first, end] = app.book.sentencesOf(paragraph);
+    const shown = app.book.sentences.slice(first, end).filter((_, k) => app.isTold(first + k));
+    const names = namesIn(shown.join(" "), this.words);
+    this.root.hidden = this.words.size === 0;
+    this.root.replaceChildren(
+      ...names.map((name) =>
+        element("button", { type: "button", class: "name", title: `Where else ${name} is named`, click: () => this.search(name) }, name),
+      ),
+    );
+  }
+}
