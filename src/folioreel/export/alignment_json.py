@@ -18,7 +18,17 @@ from folioreel.ingest.several import Given
 from folioreel.json_input import parse_json
 from folioreel.reading import read_whole
 from folioreel.times import check_parts, check_spans
-from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot, Subtitle
+from folioreel.types import (
+    Alignment,
+    Annotation,
+    Book,
+    Film,
+    FilmPart,
+    Link,
+    Moment,
+    Shot,
+    Subtitle,
+)
 
 FILE_NAME = "alignment.json"
 FORMAT = "folioreel-alignment"
@@ -117,6 +127,7 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "in_book": link.in_book,
         "score": round(link.score, 4),
         "judged": link.judged,
+        "annotation": _annotation_to_dict(link.annotation),
         "sentence": sentence.index,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
@@ -127,6 +138,30 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "char_start": sentence.char_start,
         "char_end": sentence.char_end,
     }
+
+
+def _annotation_to_dict(annotation: Annotation | None) -> dict[str, Any] | None:
+    if annotation is None:
+        return None
+    span = annotation.sentences
+    return {
+        "moments": list(annotation.moments),
+        "sentences": None if span is None else list(span),
+        "kind": annotation.kind,
+        "note": annotation.note,
+    }
+
+
+def _annotation_from_dict(values: dict[str, Any] | None) -> Annotation | None:
+    if values is None:
+        return None
+    span = values["sentences"]
+    return Annotation(
+        moments=(values["moments"][0], values["moments"][1]),
+        sentences=None if span is None else (span[0], span[1]),
+        kind=values["kind"],
+        note=values["note"],
+    )
 
 
 def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
@@ -212,6 +247,7 @@ def read_alignment(
             score=link["score"],
             in_book=link["in_book"],
             judged=link.get("judged"),
+            annotation=_annotation_from_dict(link.get("annotation")),
         )
         for link in document["links"]
     )
@@ -220,6 +256,10 @@ def read_alignment(
         raise InputError("does not have one link per moment in time order; align again", path)
     if any(link.sentence >= sentences for link in links):
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
+    for annotation in filter(None, (link.annotation for link in links)):
+        spans = ((annotation.moments, moments), (annotation.sentences or (0, 0), sentences))
+        if not all(first <= last < size for (first, last), size in spans):
+            raise InputError("has a judgement of what is not there; align again", path)
     return Alignment(
         book=read_book,
         film=read_film,
