@@ -10,6 +10,7 @@ import { NowCard } from "./now_card.ts";
 import { PayloadError, readPayload } from "./payload.ts";
 import { ReportView } from "./report_view.ts";
 import { SearchView } from "./search_view.ts";
+import { SpanView } from "./span_view.ts";
 import { Stage } from "./stage.ts";
 import { Strip } from "./strip.ts";
 import { Timeline } from "./timeline.ts";
@@ -59,6 +60,8 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
         { keys: ["y"], shown: "Y", does: "this link is right", act: () => void app.confirm() },
         { keys: ["x"], shown: "X", does: "not in the book", act: () => void app.reject() },
         { keys: ["l"], shown: "L", does: "link here: to the picked sentence", act: () => app.linkHere() },
+        { keys: [], shown: "Shift+←→", does: "select several moments (or Shift-click in the strip)", act: () => undefined },
+        { keys: [], shown: "Shift+↑↓", does: "select several sentences (or Shift-click)", act: () => undefined },
         { keys: ["u"], shown: "U", does: "undo (also Ctrl Z)", act: () => void app.undo() },
       ],
     },
@@ -106,12 +109,19 @@ function build(app: App): void {
   const drag = new LinkDrag(app, book, (x, y) => strip.sentenceAt(x, y));
   const search = new SearchView(app, showSentence);
   const report = new ReportView(app, showSentence);
+  const span = new SpanView(app, {
+    strip: strip.root.querySelector<HTMLElement>(".strip-board")!,
+    timeline: timeline.root,
+    book: book.scroller,
+    sentenceAt: (x, y) => strip.sentenceAt(x, y),
+    show: (sentence) => book.keepInView(sentence),
+  });
   const openHelp = () => help.showModal();
   const header = new Header(app, search.root, () => report.open(), openHelp);
   const groups = keyGroups(app, { book, stage, strip, header, search, report, help: openHelp });
   const help = makeHelp(app, groups);
   bindKeys(app, groups);
-  const film = element("div", { class: "film" }, stage.root, now.root, timeline.root, strip.root);
+  const film = element("div", { class: "film" }, stage.root, now.root, span.root, timeline.root, strip.root);
   const warnings = (app.payload.warnings ?? []).map((text) => element("p", { class: "warning", role: "note" }, `Warning: ${text}`));
   const top = warnings.length ? element("div", {}, header.root, ...warnings) : header.root;
   document.body.append(top, element("main", {}, film, book.root), report.dialog, help, makeNotice(app));
