@@ -12,6 +12,7 @@ import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
 import { timeIn } from "./share.ts";
+import { makeJudgement, Selection, type Span } from "./spans.ts";
 import { toldSentences } from "./spoilers.ts";
 import { ThemeSwitch } from "./theme.ts";
 
@@ -43,6 +44,8 @@ export class App extends Emitter<Topic> {
   lit: { sentence: number; until_s: number } | null = null;
   /** The sentence that the reader chose to act on. */
   picked: number | null = null;
+  /** What the reader has selected to judge at once. */
+  readonly selection = new Selection();
   /** The moment for which the reader is asked to click the right sentence. */
   linking: number | null = null;
   isFollowing: boolean;
@@ -223,13 +226,15 @@ export class App extends Emitter<Topic> {
 
   pick(sentence: number | null): void {
     this.picked = sentence;
+    this.selection.sentences.set(null);
     this.emit("picked");
   }
 
-  /** Neither picks nor links any longer. */
+  /** Neither picks, selects nor links any longer. */
   letGo(): void {
-    if (this.picked === null && this.linking === null) return;
+    if (this.picked === null && this.linking === null && !this.selection.isActive) return;
     this.linking = null;
+    this.selection.clear();
     this.pick(null);
   }
 
@@ -301,9 +306,12 @@ export class App extends Emitter<Topic> {
 
   /** Says that the current moment's link, as it is shown, is right. */
   async confirm(): Promise<void> {
+    if (this.selection.isActive) return this.judgeSelected("match");
     const { moment } = this;
     if (!this.canJudge(moment)) return;
     const { in_book, sentence } = this.links[moment];
+    // As it was judged, with its span and note.
+    if (this.judged.has(moment)) return this.say("You have judged this already.");
     if (this.link) return this.judge(moment, "match", sentence, in_book ? "Confirmed." : "Accepted.");
     if (!in_book) return this.judge(moment, "none", null, "Confirmed: not in the book.");
     this.say("This link is not shown: it is less sure than the slider asks for.");
@@ -326,11 +334,13 @@ export class App extends Emitter<Topic> {
   }
 
   async reject(): Promise<void> {
+    if (this.selection.isActive) return this.judgeSelected("none");
     return this.judge(this.moment, "none", null, "Marked as not in the book.");
   }
 
   /** Links the current moment to the picked sentence; where none is, asks for it. */
   linkHere(): void {
+    if (this.selection.isActive && this.selectedPassage()) return void this.judgeSelected("match");
     if (this.picked !== null) return void this.linkTo(this.picked, this.linking ?? this.moment);
     if (this.linking !== null) return this.letGo();
     if (!this.canJudge(this.moment)) return;
@@ -340,8 +350,38 @@ export class App extends Emitter<Topic> {
   }
 
   async linkTo(sentence: number, moment: number | null): Promise<void> {
+    if (this.linking !== null && this.selection.moments.span) {
+      this.selection.sentences.set([sentence, sentence]);
+      return this.judgeSelected("match");
+    }
     this.letGo();
     return this.judge(moment, "match", sentence, "Linked.");
+  }
+
+  /** The moments that the next judgement speaks of. */
+  private selectedMoments(): Span | null {
+    return this.selection.moments.span ?? (this.moment === null ? null : [this.moment, this.moment]);
+  }
+
+  /** The sentences that were selected or picked. */
+  private selectedPassage(): Span | null {
+    return this.selection.sentences.span ?? (this.picked === null ? null : [this.picked, this.picked]);
+  }
+
+  /** Judges all that is selected; where no sentence is, by the links that the moments have. */
+  private async judgeSelected(verdict: "match" | "none"): Promise<void> {
+    const moments = this.selectedMoments();
+    if (!this.canJudge(moments && moments[1]) || !moments) return;
+    const links = this.links.slice(moments[0], moments[1] + 1).filter((link) => link.in_book);
+    const found = links.map((link) => link.sentence);
+    const passage = this.selectedPassage() ?? (found.length ? ([Math.min(...found), Math.max(...found)] as Span) : null);
+    if (verdict === "match" && !passage) return this.say("None of this has a link: select its sentences, too.");
+    const { kind, note } = this.selection;
+    const judgement = makeJudgement(verdict, moments, passage, kind, note ?? "");
+    this.letGo();
+    const count = moments[1] - moments[0] + 1;
+    const done = verdict === "none" ? "Marked as not in the book" : "Linked";
+    await this.revise(this.corrections.add(judgement, count > 1 ? `${done}: ${count} moments.` : `${done}.`));
   }
 
   async undo(): Promise<void> {

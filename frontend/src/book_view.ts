@@ -257,11 +257,16 @@ export class BookView {
   /** Picks a sentence, brings it into view and focuses it. */
   pickAt(sentence: number): void {
     this.app.pick(sentence);
+    this.keepInView(sentence);
+    this.sentenceElement(sentence)?.focus({ preventScroll: true });
+  }
+
+  /** Scrolls to a sentence unless it is well in view. */
+  keepInView(sentence: number): void {
     const share = this.distanceTo(sentence) / this.scroller.clientHeight;
     if (!this.sentenceElement(sentence) || share < 0.05 || share > 0.85) {
       this.show(sentence, false);
       this.leaveOrStay();
     }
-    this.sentenceElement(sentence)?.focus({ preventScroll: true });
   }
 }

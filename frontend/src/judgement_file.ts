@@ -10,9 +10,25 @@ export function judgementFile({ book, film }: Payload, judged: Map<number, Judge
     version: 1,
     book: book.title,
     film: film.title,
-    judgements: [...judged.values()].sort((a, b) => a.moment - b.moment),
+    judgements: spansOf(judged),
   };
   return `${JSON.stringify(file, null, 1)}\n`;
+}
+
+/** The judgements that hold, each once, in the film's order; one that lost moments to a later one in pieces. */
+export function spansOf(judged: Map<number, Judgement>): Judgement[] {
+  const found: Judgement[] = [];
+  let open: Judgement | null = null;
+  for (const [moment, judgement] of [...judged].sort(([a], [b]) => a - b)) {
+    const last = found.at(-1);
+    if (last && open === judgement) last.moment_to = moment;
+    else {
+      const { moment_to: _, ...one } = judgement;
+      found.push({ ...one, moment });
+    }
+    open = judgement;
+  }
+  return found;
 }
 
 /** Gives a text to the reader as a file. */

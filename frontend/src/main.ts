@@ -13,6 +13,7 @@ import { PayloadError, readPayload } from "./payload.ts";
 import { ReportView } from "./report_view.ts";
 import { SearchView } from "./search_view.ts";
 import { ShareDialog } from "./share.ts";
+import { SpanView } from "./span_view.ts";
 import { Stage } from "./stage.ts";
 import { Strip } from "./strip.ts";
 import { Timeline } from "./timeline.ts";
@@ -69,6 +70,8 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
         { keys: ["2"], shown: "2", does: "link to the second best", act: () => void app.choose(1) },
         { keys: ["3"], shown: "3", does: "link to the third best", act: () => void app.choose(2) },
         { keys: ["l"], shown: "L", does: "link here: to the picked sentence", act: () => app.linkHere() },
+        { keys: [], shown: "Shift+←→", does: "select several moments (or Shift-click in the strip)", act: () => undefined },
+        { keys: [], shown: "Shift+↑↓", does: "select several sentences (or Shift-click)", act: () => undefined },
         { keys: ["u"], shown: "U", does: "undo (also Ctrl Z)", act: () => void app.undo() },
       ],
     },
@@ -121,12 +124,23 @@ function build(app: App): void {
   const search = new SearchView(app, showSentence);
   const names = new NamesView(app, (words) => search.find(words));
   const report = new ReportView(app, showSentence);
+  const span = new SpanView(app, {
+    strip: strip.root.querySelector<HTMLElement>(".strip-board")!,
+    timeline: timeline.root,
+    book: book.scroller,
+    sentenceAt: (x, y) => strip.sentenceAt(x, y),
+    show: (sentence) => book.keepInView(sentence),
+  });
   const openHelp = () => help.showModal();
   const header = new Header(app, search.root, () => report.open(), openHelp);
   const groups = keyGroups(app, { book, stage, strip, header, search, report, share, contents, help: openHelp });
   const help = makeHelp(app, groups);
   bindKeys(app, groups);
-  const film = element("div", { class: "film" }, stage.root, now.root, timeline.root, strip.root, transcript.root);
+  const film = element(
+    "div",
+    { class: "film" },
+    stage.root, now.root, span.root, timeline.root, strip.root, transcript.root,
+  );
   book.root.prepend(contents.bar);
   book.root.append(names.root);
   const warnings = (app.payload.warnings ?? []).map((text) => element("p", { class: "warning", role: "note" }, `Warning: ${text}`));

@@ -3,6 +3,7 @@
 import type { App } from "./app.ts";
 import { element, icon, type Icon, iconButton } from "./dom.ts";
 import { judgementFile, saveFile } from "./judgement_file.ts";
+import { judgementWords } from "./spans.ts";
 import { certainty, percent, sureness } from "./words.ts";
 
 function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
@@ -119,10 +120,12 @@ export class NowCard {
     const judgement = app.judged.get(app.moment);
     const link = app.links[app.moment];
     if (judgement) {
-      if (judgement.verdict === "none") return "You said so";
+      const said = judgementWords(judgement);
+      const more = said && ` (${said})`;
+      if (judgement.verdict === "none") return `You said so${more}`;
       const first = app.payload.links[app.moment];
-      const moved = !first.in_book || judgement.sentence !== first.sentence;
-      return moved ? "You linked it here" : "You confirmed it";
+      const moved = !first.in_book || link.sentence !== first.sentence;
+      return (moved ? "You linked it here" : "You confirmed it") + more;
     }
     if (!app.link) return "";
     const silent = this.isSilent ? "; nobody speaks" : "";

@@ -3,6 +3,7 @@
 import type { App } from "./app.ts";
 import { element } from "./dom.ts";
 import { whenBriefly } from "./parts.ts";
+import { passageOf } from "./spans.ts";
 import { certainty } from "./words.ts";
 
 /** “Chapter Six: Tarpaulin” as its number and its name; a title without both stays whole. */
@@ -71,6 +72,7 @@ export function sentencesIn(item: HTMLElement): HTMLElement[] {
 /** Shows links, the current passage and the picked sentence on a paragraph that is there. */
 export function decorate(app: App, item: HTMLElement): void {
   const now = app.link?.sentence ?? -1;
+  const [first, last] = shownPassage(app) ?? [-1, -1];
   let time_s: number | null = null;
   let hasNow = false;
   for (const span of sentencesIn(item)) {
@@ -82,12 +84,21 @@ export function decorate(app: App, item: HTMLElement): void {
     span.classList.toggle("now", isNow);
     span.classList.toggle("was", !isNow && j === app.lit?.sentence);
     span.classList.toggle("picked", j === app.picked);
+    span.classList.toggle("in-span", j >= first && j <= last);
     span.tabIndex = j === app.picked || (app.picked === null && isNow) ? 0 : -1;
     if (moments && time_s === null) time_s = app.payload.moments[moments[0]].start_s;
   }
   item.classList.toggle("has-now", hasNow);
   if (time_s === null) delete item.dataset.time;
   else item.dataset.time = whenBriefly(app.payload.film, time_s);
+}
+
+/** The sentences that are selected; else those that the current moment was judged to render. */
+function shownPassage(app: App): [number, number] | null {
+  if (app.selection.sentences.span) return app.selection.sentences.span;
+  const known = app.moment === null ? undefined : app.judged.get(app.moment);
+  const passage = known && app.link ? passageOf(known) : null;
+  return passage && passage[1] > passage[0] ? passage : null;
 }
 
 function decorateLink(app: App, span: HTMLElement, moments: number[] | undefined): void {

@@ -76,10 +76,19 @@ export interface PageLink {
   alternatives?: [number, number][];
 }
 
+/** How the film renders a passage: by what is said, shown, or heard otherwise. */
+export type Kind = "dialogue" | "visual" | "audio";
+
 export interface Judgement {
   moment: number;
   verdict: "match" | "none";
   sentence: number | null;
+  /** The last moment and the last sentence, where there are several. */
+  moment_to?: number;
+  sentence_to?: number;
+  /** Missing where it is as usual: dialogue where anybody speaks, else visual. */
+  kind?: Kind;
+  note?: string;
 }
 
 /** The server's answer to a judgement or an undo. */
@@ -90,6 +99,8 @@ export interface Revised {
   links: [number, PageLink][];
   /** The moment whose judgement was taken back, in the answer to an undo. */
   undone?: number | null;
+  /** Why the files that follow from the judgements could not be written, though these are safe. */
+  trouble?: string;
 }
 
 export class PayloadError extends Error {}
@@ -183,10 +194,13 @@ export function isLink(link: PageLink, sentences: number): boolean {
 
 /** Whether a judgement speaks of this book and film. */
 export function isJudgement(judgement: Judgement, payload: Payload): boolean {
-  const { moment, verdict, sentence } = judgement ?? {};
-  if (!isIndex(moment, payload.moments.length)) return false;
+  const { moment, verdict, sentence, moment_to = moment, sentence_to = sentence } = judgement ?? {};
+  const isSpan = (first: unknown, last: unknown, size: number) => isIndex(first, size) && isIndex(last, size) && last >= first;
+  if (!isSpan(moment, moment_to, payload.moments.length)) return false;
+  if (typeof (judgement.note ?? "") !== "string") return false;
   if (verdict === "none") return true;
-  return verdict === "match" && isIndex(sentence, payload.book.sentences.length);
+  const isKnown = judgement.kind === undefined || ["dialogue", "visual", "audio"].includes(judgement.kind);
+  return verdict === "match" && isKnown && isSpan(sentence, sentence_to, payload.book.sentences.length);
 }
 
 /** The payload of a page, checked; a PayloadError says what is wrong with it. */

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["dialogue", "visual"]
 Verdict = Literal["match", "none"]
+JudgedKind = Literal["dialogue", "visual", "audio"]
 _LONGEST_TITLE = 20  # characters of a part's name before a time: "S01E02 The Storm" fits
 
 
@@ -309,6 +310,16 @@ class Alternative:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """What a reader said of a stretch of the film, beyond the verdict."""
+
+    moments: tuple[int, int]  # first and last
+    sentences: tuple[int, int] | None = None  # first and last; None: not in the book
+    kind: JudgedKind | None = None  # how the book is rendered; None: not in the book
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Link:
     """A moment with its sentence of the book, and the probability that this is right."""
 
@@ -321,6 +332,7 @@ class Link:
     alternatives: tuple[Alternative, ...] = ()
     """The three best passages that are more than three paragraphs apart, the link's own first;
     fewer if the others have no chance, and none if a reader has judged the moment."""
+    annotation: Annotation | None = None  # of a judged link
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

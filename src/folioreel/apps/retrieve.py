@@ -97,7 +97,9 @@ class Retrieval:
         best, *others = self.candidates
         lead = ""
         if others:
-            lead = f"it scores {best.score / others[0].score:.1f} times as high as the next book, and "
+            lead = (
+                f"it scores {best.score / others[0].score:.1f} times as high as the next book, and "
+            )
         why = f"{lead}a wrong book would score as high with probability {best.p_value:.2g}"
         if best.p_value < _LIKELY:
             return f"probably made from {best.book}: {why}"

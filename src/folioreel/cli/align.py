@@ -66,8 +66,9 @@ def align(
       folioreel align novel.epub film.mkv --subtitles film.srt --fps 25:23.976 --out result
     """
     from folioreel.alignment.aligner import align as align_files
-    from folioreel.export.alignment_json import alignment_to_dict
+    from folioreel.export.alignment_json import FILE_NAME, alignment_to_dict
     from folioreel.export.results import check_folder, write_results
+    from folioreel.viewer.judgements import describe_kept
 
     if out is not None:  # before the work, which takes minutes for a video
         check_folder(out, force=force)
@@ -79,6 +80,8 @@ def align(
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)
+    if out is not None and (kept := describe_kept(alignment, out / FILE_NAME)):
+        output.show_note(kept)
 
 
 @click.command("align-many")

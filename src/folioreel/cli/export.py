@@ -106,17 +106,18 @@ def export(
 def import_corrections(
     alignment: Path, corrections: Path, book: tuple[Path, ...], film: tuple[Path, ...]
 ) -> None:
-    """Read corrections back from a spreadsheet.
+    """Read corrections from a table.
 
     CORRECTIONS is the table that `export --as csv` wrote, with `match` or `none` in the column
     `judged`. Where the passage is another one, put its number into `sentence` (`export --as
-    sentences` lists them), or empty that cell and put its words into `passage`. Or it is a file
-    that was saved from page.html. The links around corrections are found anew, and `export` writes
-    them.
+    sentences` lists them), or empty that cell and put its words into `passage`. It can also be an
+    annotations.tsv, with times of the film and lines of the book, or a file that was saved from
+    page.html. The links around corrections are found anew, and `export` writes them.
 
     \b
     Examples:
       folioreel import result corrected.csv
+      folioreel import result annotations.tsv
       folioreel import result judgements.json
     """
     with output.show_progress():
@@ -155,9 +156,12 @@ def open_corrected(
 def open_session(alignment: Path, book: tuple[Path, ...], film: tuple[Path, ...]) -> Session:
     """An alignment and the corrections that lie beside it."""
     from folioreel.export.alignment_json import FILE_NAME, read_alignment
-    from folioreel.viewer.judgements import judgements_folder
+    from folioreel.viewer.judgements import describe_unplaced, judgements_folder
     from folioreel.viewer.session import Session
 
     # Judgements are kept beside the file, so its name is needed even if the folder was given.
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
-    return Session(read_alignment(path, book or None, film or None), judgements_folder(path))
+    session = Session(read_alignment(path, book or None, film or None), judgements_folder(path))
+    if session.judgements.unplaced:
+        output.show_note(describe_unplaced(session.judgements))
+    return session

@@ -22,6 +22,7 @@ from folioreel.times import check_parts, check_spans
 from folioreel.types import (
     Alignment,
     Alternative,
+    Annotation,
     Book,
     Film,
     FilmPart,
@@ -137,6 +138,7 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "alternatives": [
             {"sentence": other.sentence, "score": other.score} for other in link.alternatives
         ],
+        "annotation": _annotation_to_dict(link.annotation),
         "sentence": sentence.index,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
@@ -147,6 +149,30 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "char_start": sentence.char_start,
         "char_end": sentence.char_end,
     }
+
+
+def _annotation_to_dict(annotation: Annotation | None) -> dict[str, Any] | None:
+    if annotation is None:
+        return None
+    span = annotation.sentences
+    return {
+        "moments": list(annotation.moments),
+        "sentences": None if span is None else list(span),
+        "kind": annotation.kind,
+        "note": annotation.note,
+    }
+
+
+def _annotation_from_dict(values: dict[str, Any] | None) -> Annotation | None:
+    if values is None:
+        return None
+    span = values["sentences"]
+    return Annotation(
+        moments=(values["moments"][0], values["moments"][1]),
+        sentences=None if span is None else (span[0], span[1]),
+        kind=values["kind"],
+        note=values["note"],
+    )
 
 
 def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
@@ -237,6 +263,7 @@ def read_alignment(
                 Alternative(sentence=other["sentence"], score=other["score"])
                 for other in link.get("alternatives", ())
             ),
+            annotation=_annotation_from_dict(link.get("annotation")),
         )
         for link in document["links"]
     )
@@ -246,6 +273,10 @@ def read_alignment(
     named = {k.sentence for k in links} | {k.sentence for link in links for k in link.alternatives}
     if max(named) >= sentences:
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
+    for annotation in filter(None, (link.annotation for link in links)):
+        spans = ((annotation.moments, moments), (annotation.sentences or (0, 0), sentences))
+        if not all(first <= last < size for (first, last), size in spans):
+            raise InputError("has a judgement of what is not there; align again", path)
     return Alignment(
         book=read_book,
         film=read_film,

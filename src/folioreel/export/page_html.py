@@ -26,7 +26,7 @@ from folioreel.export.estimates import count_words
 from folioreel.files import write_text
 from folioreel.ingest.picture import FilmStills
 from folioreel.progress import ProgressCallback, ignore_progress, track
-from folioreel.types import Alignment, Book, Film, Link
+from folioreel.types import Alignment, Annotation, Book, Film, Link
 
 PAYLOAD_VERSION = 1  # of the data: the counterpart is frontend/src/payload.ts
 WIDTH_PX = 160
@@ -61,17 +61,39 @@ def write_page(
     alignment: Alignment, path: Path, progress: ProgressCallback = ignore_progress
 ) -> None:
     """Write the page as one file that works from disk, offline."""
-    judgements = [
-        {
-            "moment": link.moment,
-            "verdict": link.judged,
-            "sentence": link.sentence if link.judged == "match" else None,
-        }
-        for link in alignment.links
-        if link.judged is not None
-    ]
+    judgements = [_page_judgement(link) for link in alignment.links if _is_first_judged(link)]
     payload = make_payload(alignment, inline_thumbnails(alignment.film, progress), judgements)
     write_text(path, render_page(payload)[0])
+
+
+def _is_first_judged(link: Link) -> bool:
+    """Whether a link was judged, and is the first of those that were judged with it."""
+    if link.annotation is None:
+        return link.judged is not None
+    return link.judged is not None and link.moment == link.annotation.moments[0]
+
+
+def _page_judgement(link: Link) -> dict[str, Any]:
+    """The judgement of a link in the page's form."""
+    said = link.annotation or Annotation(moments=(link.moment, link.moment))
+    first, last = said.sentences or (link.sentence, link.sentence)
+    is_match = link.judged == "match"
+    judgement = {
+        "moment": link.moment,
+        "verdict": link.judged,
+        "sentence": first if is_match else None,
+        "moment_to": said.moments[1],
+        "sentence_to": last if is_match else None,
+        "kind": said.kind,
+        "note": said.note or None,
+    }
+    usual = {"moment_to": link.moment, "sentence_to": judgement["sentence"]}
+    usual |= {"kind": None, "note": None}
+    return {
+        name: value
+        for name, value in judgement.items()
+        if name not in usual or value != usual[name]
+    }
 
 
 def render_page(payload: dict[str, Any]) -> tuple[str, str]:
