@@ -43,7 +43,7 @@ _TO_TELL = "to tell whether this is the film of this book"
 _SURE = 0.9
 """The confidence from which a language counts as known."""
 _SAMPLE_S = 600.0
-"""How much of a track is read to detect its language: in ten minutes, some page is spoken."""
+"""How much of a track is read to detect its language: about a page is spoken in ten minutes."""
 _KIN = ({"no", "nb", "nn", "da"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"gl", "pt"}, {"cs", "sk"})
 """Languages so close in writing that a detector may take one for the other."""
 
