@@ -41,7 +41,7 @@ _FEWEST = 15
 _TO_TELL = "to tell whether this is the film of this book"
 
 _SAMPLE_S = 600.0
-"""How much of a track is read to detect its language: in ten minutes, some page is spoken."""
+"""How much of a track is read to detect its language: about a page is spoken in ten minutes."""
 
 
 def fit_score(evidence: float, similarity: float) -> float:
