@@ -21,6 +21,7 @@ LAYERS = [
         "progress",
         "text",
         "language",
+        "stems",
         "times",
         "engines",
         "folioreel",
