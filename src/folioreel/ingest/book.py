@@ -253,6 +253,7 @@ def _block_sentences(block: Block, language: str | None, first_index: int) -> li
             href=block.href,
             char_start=None if block.lines else block.offset + start,
             char_end=None if block.lines else block.offset + end,
+            breaks=tuple(at - start for at in block.verse_lines if start <= at < end),
         )
         for k, (start, end) in enumerate(spans)
     ]
