@@ -41,8 +41,8 @@ class Sentence:
     char_start: int | None = None
     """Where the sentence begins and ends in the text of `href`, in characters."""
     char_end: int | None = None
-    verse: tuple[int, ...] = ()
-    """Where lines of verse begin in `text`; empty in prose."""
+    breaks: tuple[int, ...] = ()
+    """Where lines of verse begin in `text`, 0 if the sentence begins one; empty in prose."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,8 @@ def _parse_range(text: str) -> tuple[float, float]:
         raise click.BadParameter(f"{text!r} is not a range; write 1:35-2:10") from None
 
 
-def _parse_time(text: str) -> float:
+def parse_time(text: str) -> float:
+    """A time that a user gives, in seconds."""
     try:
         return parse_clock(text)
     except ValueError as error:
@@ -35,7 +36,7 @@ def _parse_time(text: str) -> float:
 
 @click.command()
 @click.argument("alignment", type=options.FILE)
-@click.option("--at", type=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
+@click.option("--at", type=parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
 @click.option(
     "--part",
     type=click.IntRange(1),
@@ -99,7 +100,7 @@ def describe(
         raise click.UsageError("--part is for the times of --at and --range")
     opened = read_alignment(alignment, book or None, film or None)
     if part is not None:
-        asked = {option: _in_part(opened, part, place) for option, place in asked.items()}
+        asked = {option: _place_in_part(opened, part, place) for option, place in asked.items()}
     if sheet is not None:
         with output.show_progress() as progress:
             span = asked.get("range")
@@ -121,25 +122,31 @@ def describe(
         _show(opened, description, frames.get(description.moment))
 
 
-def _in_part(
-    alignment: Alignment, part: int, place: float | tuple[float, float]
-) -> float | tuple[float, float]:
-    """A time or a range in a part, as times of the whole film."""
+def in_part(alignment: Alignment, part: int, time_s: float) -> float:
+    """A time in a part of the film as a time of the whole film."""
     from folioreel.errors import InputError
 
     files = alignment.film.files
     if part > len(files):
         raise InputError(f"there is no part {part}; the film has 1 to {len(files)}")
     file = files[part - 1]
-    start_s = place[0] if isinstance(place, tuple) else place
-    if start_s > file.duration_s:
+    if time_s > file.duration_s:
         raise InputError(
-            f"{format_timestamp(start_s)} is not in part {part} ({file.title}), which is "
+            f"{format_timestamp(time_s)} is not in part {part} ({file.title}), which is "
             f"{format_timestamp(file.duration_s)} long"
         )
-    if isinstance(place, tuple):
-        return file.start_s + place[0], file.start_s + min(place[1], file.duration_s)
-    return file.start_s + place
+    return file.start_s + time_s
+
+
+def _place_in_part(
+    alignment: Alignment, part: int, place: float | tuple[float, float]
+) -> float | tuple[float, float]:
+    """A time or a range in a part, as times of the whole film."""
+    if not isinstance(place, tuple):
+        return in_part(alignment, part, place)
+    start_s = in_part(alignment, part, place[0])
+    file = alignment.film.files[part - 1]
+    return start_s, file.start_s + min(place[1], file.duration_s)
 
 
 def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[MomentDescription, ...]:

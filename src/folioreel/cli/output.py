@@ -25,6 +25,7 @@ from folioreel.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from folioreel.apps.library import Failure
+    from folioreel.types import Alignment
 
 # Book titles and paths may be very long; a table with several columns should still fit a window.
 _LONGEST_CELL = 40
@@ -92,6 +93,12 @@ def show_notes(path: Path, notes: tuple[str, ...]) -> None:
     """What a reader noticed in a file, or chose."""
     for note in notes:
         show_note(f"{path.name}: {note}")
+
+
+def show_warnings(alignment: Alignment) -> None:
+    """What makes an alignment doubtful, such as the wrong book, on stderr."""
+    for warning in alignment.warnings:
+        show_error(warning)
 
 
 def show_failures(failures: Iterable[Failure]) -> None:

@@ -224,7 +224,7 @@ def _book(book: Book) -> dict[str, Any]:
             for chapter in book.chapters
         ],
         "words": count_words(book),
-        "verse": {str(s.index): list(s.verse) for s in book.sentences if s.verse},
+        "verse": {str(s.index): list(s.breaks) for s in book.sentences if s.breaks},
         **_language(book),
     }
 
@@ -255,9 +255,13 @@ def _film(film: Film) -> dict[str, Any]:
     }
 
 
-def encode_jpeg(picture: NDArray[np.uint8], most_bytes: int | None = None) -> bytes | None:
+def encode_jpeg(
+    picture: NDArray[np.uint8],
+    most_bytes: int | None = None,
+    qualities: Sequence[int] = _QUALITIES,
+) -> bytes | None:
     """A picture as JPEG, at lower quality if it would be too large; None if that is not enough."""
-    for quality in _QUALITIES:
+    for quality in qualities:
         stream = io.BytesIO()
         Image.fromarray(picture).save(stream, format="JPEG", quality=quality, optimize=True)
         if most_bytes is None or stream.tell() <= most_bytes:

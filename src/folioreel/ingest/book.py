@@ -251,7 +251,6 @@ def _block_sentences(block: Block, language: str | None, first_index: int) -> li
             return None
         return block.lines[max(0, bisect.bisect_right(offsets, position) - 1)][1]
 
-    verse = block.verse or (offsets if block.kind == "verse" else ())
     spans = [
         span
         for span in split_sentences(block.text, language)
@@ -266,7 +265,7 @@ def _block_sentences(block: Block, language: str | None, first_index: int) -> li
             href=block.href,
             char_start=None if block.lines else block.offset + start,
             char_end=None if block.lines else block.offset + end,
-            verse=tuple(k - start for k in verse if start <= k < end),
+            breaks=tuple(at - start for at in block.verse_lines if start <= at < end),
         )
         for k, (start, end) in enumerate(spans)
     ]

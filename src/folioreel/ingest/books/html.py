@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate
 from typing import Literal
 
 from lxml import etree
@@ -209,18 +208,23 @@ class Gatherer:
         text = _IDS.sub("", text)
         linked = sum(len(part.strip()) for part in _LINKS.findall(text))
         text = text.replace(_LINK_START, "").replace(_LINK_END, "")
-        lines = [line for part in text.split("\n") if (line := clean_text(part))]
-        text = block_steps.heading_text(text.split("\n")) if kind == "heading" else " ".join(lines)
+        breaks: tuple[int, ...] = ()
+        if kind == "heading":
+            text = block_steps.heading_text(text.split("\n"))
+        elif kind == "verse":
+            text, breaks = block_steps.join_verse(map(clean_text, text.split("\n")))
+        else:
+            text = clean_text(text)
         if not text:
             return
-        verse = tuple(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
         ids, self._waiting = tuple(self._waiting), []
         kind = "break" if is_break(text) else kind
         in_body = kind == "heading" and any(
             "bodymatter" in trees.types_of(node) for node in self._modes[-1][1].iterancestors()
         )
-        block = Block(kind=kind, text=text, in_body=in_body, ids=ids, linked=linked)
-        self._blocks.append(replace(block, verse=verse) if kind == "verse" else block)
+        self._blocks.append(
+            Block(kind=kind, text=text, breaks=breaks, in_body=in_body, ids=ids, linked=linked)
+        )
 
 
 def _is_inner_link(element: Element) -> bool:

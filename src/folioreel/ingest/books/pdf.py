@@ -15,7 +15,14 @@ from typing import Literal
 
 from folioreel.errors import InputError
 from folioreel.ingest.books import pdf_layout, pdf_lines, titles
-from folioreel.ingest.books.blocks import Block, Manuscript, arrange, head_pages, heading_text
+from folioreel.ingest.books.blocks import (
+    Block,
+    Manuscript,
+    arrange,
+    head_pages,
+    heading_text,
+    join_verse,
+)
 from folioreel.ingest.books.pdf_layout import Area, Placed, Style
 from folioreel.ingest.books.pdf_lines import FEWEST_LETTERS, SOFT_HYPHEN, Line
 from folioreel.ingest.books.titles import (
@@ -289,7 +296,8 @@ def _make_block(group: Sequence[Placed], style: Style, joiner: Joiner) -> Block:
     if role == "heading":
         return Block(kind="heading", text=heading_text([joiner.join(texts)]), href=href)
     if _is_verse(group, style):
-        return Block(kind="verse", text=" ".join(texts), href=href)
+        text, breaks = join_verse(texts)
+        return Block(kind="verse", text=text, breaks=breaks, href=href)
     return Block(kind="paragraph", text=joiner.join(texts), href=href)
 
 

@@ -188,7 +188,11 @@ def _body_kind(group: list[_Line], width: int) -> BlockKind:
     longest = max(len(line.text) + line.indent for line in group[:-1])
     capitals = sum(line.text.lstrip("\"“‘'_(—-")[:1].isupper() for line in group)
     is_verse = longest < _FILLED * width and capitals >= 0.8 * len(group)  # long verses run on
-    return "verse" if is_verse else "paragraph"
+    # Two lines may be prose, the second of which happens to begin with a name.
+    is_verse = is_verse and (len(group) > 2 or not group[0].text[-1:].isalnum())
+    # Set in from the margin, its lines may be as long as those of prose.
+    is_set_in = all(line.indent >= 2 for line in group) and len(group) > 2
+    return "verse" if is_verse or (is_set_in and capitals == len(group)) else "paragraph"
 
 
 def _block(kind: BlockKind, group: list[_Line]) -> Block:
