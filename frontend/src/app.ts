@@ -105,6 +105,15 @@ export class App extends Emitter<Topic> {
     return this.moment === null ? null : this.shownLink(this.moment);
   }
 
+  /** Where the film is in the book: the current link's sentence, or else that of the last one before; null before the first. */
+  get place(): number | null {
+    for (let i = this.moment ?? -1; i >= 0; i--) {
+      const link = this.shownLink(i);
+      if (link) return link.sentence;
+    }
+    return null;
+  }
+
   /** A moment's link, if it is shown: sure enough, and nothing of it is still to be seen. */
   shownLink(moment: number): PageLink | null {
     const link = this.links[moment];

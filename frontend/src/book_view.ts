@@ -20,8 +20,6 @@ export class BookView {
   private readonly back: HTMLButtonElement;
   private readonly list: VirtualList;
   private width_px = 0;
-  /** The film's place in the book: the last sentence that the film led to. */
-  private place: number | null = null;
   private target: number | null = null;
   private animation = 0;
   private last_ms = 0;
@@ -77,9 +75,9 @@ export class BookView {
     this.onResize();
     const { awayAt } = this.app.kept;
     const { heights } = this.list;
-    this.place = this.app.link?.sentence ?? null;
+    const { place } = this.app;
     if (awayAt !== null) this.list.scrollTo(heights.before(Math.min(awayAt, heights.size - 1)));
-    else if (this.app.link) this.show(this.app.link.sentence, false);
+    else if (place !== null) this.show(place, false);
     this.list.render();
     this.showBack();
   }
@@ -178,25 +176,26 @@ export class BookView {
   }
 
   private isPlaceSeen(): boolean {
-    if (this.place === null) return false;
-    const distance_px = this.distanceTo(this.place);
+    const { place } = this.app;
+    if (place === null) return false;
+    const distance_px = this.distanceTo(place);
     return distance_px > 0 && distance_px < this.scroller.clientHeight - 20;
   }
 
   /** Back to the film's place, to follow it again. */
   comeBack(): void {
     this.app.setFollowing(true);
-    if (this.place !== null) this.show(this.place, true);
+    const { place } = this.app;
+    if (place !== null) this.show(place, true);
   }
 
   /** After the film, unless the reader is elsewhere or the place is well in view. */
   private follow(): void {
-    const { link, isFollowing } = this.app;
-    if (link) this.place = link.sentence;
+    const { place, isFollowing } = this.app;
     this.showBack();
-    if (!isFollowing || !link) return;
-    const share = this.distanceTo(link.sentence) / this.scroller.clientHeight;
-    if (share < COMFORT[0] || share > COMFORT[1]) this.show(link.sentence, true);
+    if (!isFollowing || place === null) return;
+    const share = this.distanceTo(place) / this.scroller.clientHeight;
+    if (share < COMFORT[0] || share > COMFORT[1]) this.show(place, true);
   }
 
   /** Scrolls to a sentence, softly if asked and if the reader does not mind motion. */
@@ -239,7 +238,8 @@ export class BookView {
 
   private showBack(): void {
     this.back.hidden = this.app.isFollowing;
-    this.back.classList.toggle("up", this.place !== null && this.distanceTo(this.place) < 0);
+    const { place } = this.app;
+    this.back.classList.toggle("up", place !== null && this.distanceTo(place) < 0);
   }
 
   // ---- picking

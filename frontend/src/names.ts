@@ -1,7 +1,7 @@
 // People and places of a passage: words with a capital that the book uses again and again, and never without it.
 
 const WORD = /\p{L}[\p{L}\p{M}’'-]*/gu;
-/** A name: words with capitals in a row; only titles have a stop after them. */
+/** Words with capitals in a row; a stop among them may be that of a title. */
 const RUN = /\p{Lu}[\p{L}\p{M}’'-]*(?:(?:\.(?=\s+\p{Lu}))?\s+\p{Lu}[\p{L}\p{M}’'-]*)*/gu;
 /** How often a word must come with a capital where nothing else asks for one. */
 const LEAST = 3;
@@ -45,14 +45,17 @@ export function namesIn(passage: string, words: Set<string>): string[] {
   for (const found of passage.matchAll(RUN)) {
     // A sentence's first word may stand before a name: “But Petra” is Petra.
     let run: string[] = [];
-    for (const part of [...found[0].split(/\s+/), ""]) {
+    const end = () => {
+      if (run.some((one) => !TITLES.has(one))) names.add(run.join(" "));
+      run = [];
+    };
+    for (const part of found[0].split(/\s+/)) {
       const word = bare(part.replace(/\.$/, ""));
-      if (words.has(word) || TITLES.has(word)) run.push(word);
-      else {
-        if (run.some((one) => !TITLES.has(one))) names.add(run.join(" "));
-        run = [];
-      }
+      if (!words.has(word) && !TITLES.has(word)) end();
+      else run.push(word);
+      if (part.endsWith(".") && !TITLES.has(word)) end();
     }
+    end();
   }
   // “Lunn” says no more than “Miss Lunn”.
   const all = [...names];

@@ -20,9 +20,8 @@ export class NamesView {
   /** The passage that is picked, or else that of the film. */
   private show(): void {
     const { app } = this;
-    const sentence = app.picked ?? app.link?.sentence ?? app.lit?.sentence;
-    // Between two passages the names of the last one stay.
-    if (sentence === undefined) return;
+    const sentence = app.picked ?? app.place;
+    if (sentence === null) return;
     const paragraph = app.book.paragraphOf(sentence);
     if (paragraph === this.paragraph) return;
     this.paragraph = paragraph;

@@ -98,7 +98,7 @@ export class SearchView {
 
   private bookOption(match: Match): [HTMLElement, () => void] {
     const { book } = this.app;
-    const place = [book.chapterTitleOf(match.index), this.timeOf(match.index)].filter(Boolean).join(" · ");
+    const place = [this.timeOf(match.index), book.chapterTitleOf(match.index)].filter(Boolean).join(" · ");
     const node = this.option(place, book.sentences[match.index], match);
     node.classList.add("of-book");
     return [node, () => this.showSentence(match.index)];
