@@ -2,7 +2,14 @@
 
 import pytest
 
-from folioreel.language import detect_language, language_code, language_name
+from folioreel.errors import ConfigError
+from folioreel.language import (
+    decide_language,
+    detect_language,
+    join_languages,
+    language_code,
+    language_name,
+)
 
 PROVERBS = {
     "ar": "ذهبت إلى السوق لأشتري بعض الخبز والحليب، ثم عدت إلى البيت مع صديقي القديم.",
@@ -59,3 +66,35 @@ def test_names_and_codes():
     ]  # fmt: skip
     assert language_name("de") == "German"
     assert language_name(None) == "unknown language"
+
+
+FRENCH = "Le vieil homme ferma la porte et s'assit près du feu, sans dire un mot à sa fille. " * 20
+ENGLISH = "The old man shut the door and sat down by the fire without a word to his daughter. " * 20
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "declared", "language"),
+    [
+        (FRENCH, None, None, "fr"),
+        (FRENCH, "German", None, "de"),  # the user knows best
+        (FRENCH, None, "en-US", "fr"),  # what converters write into every file
+        (FRENCH[:90], None, "en", "en"),  # too short to be sure
+        ("Ja! Anna! Otto!", None, None, None),
+        ("Ja! Anna! Otto!", None, "sv", "sv"),
+        ("1, 2, 3", None, "und", None),
+        (ENGLISH, None, "eng", "en"),
+    ],
+)
+def test_the_user_comes_first_then_a_clear_text_then_the_file(text, given, declared, language):
+    assert decide_language(text, given=given, declared=declared) == language
+
+
+def test_a_language_that_does_not_exist_is_refused():
+    with pytest.raises(ConfigError, match="'Klingon' is not a language"):
+        decide_language(FRENCH, given="Klingon")
+
+
+def test_several_texts_have_a_language_if_they_agree():
+    assert join_languages(["fr", None, "fr"]) == "fr"
+    assert join_languages(["fr", "de"]) is None
+    assert join_languages([]) is None

@@ -84,6 +84,8 @@ class Book:
     """What the reader chose or noticed, in words for the user."""
     volumes: tuple[Volume, ...] = ()
     """The files of a book in several volumes, which has no `path`; empty if it is one file."""
+    language: str | None = None
+    """Two letters, `fr`; None if it is unknown, or if volumes differ."""
 
     def volume_of(self, sentence: int) -> int | None:
         """The volume of a sentence, if the book has several."""
@@ -185,6 +187,8 @@ class Film:
     source: str = ""
     """Where the words come from: `track`, `file`, `ocr` (pictures of text), `burned` (into the
     film) or `speech`; several, with commas, if parts differ; empty if there are none."""
+    language: str | None = None
+    """Of the words, two letters: `fr`; None if it is unknown, or if parts differ."""
     features: ShotFeatures | None = field(default=None, compare=False)
     """What the shots look like; None unless the film was watched."""
     parts: tuple[FilmPart, ...] = ()

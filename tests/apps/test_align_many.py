@@ -208,3 +208,23 @@ def test_parts_and_volumes_share_a_cell(table: Path, tmp_path: Path) -> None:
         file.write("\n")
     again = align_many(table, tmp_path / "out", HERE)[0]
     assert again.status == "failed"  # another film: not overwritten without force
+
+
+def test_languages_by_row_or_for_all(tmp_path: Path) -> None:
+    write_pair(tmp_path / "ferry", seed=1)
+    write_pair(tmp_path / "garden", seed=2)
+    table = tmp_path / "pairs.csv"
+    table.write_text(
+        "name,book,film,book_language\n"
+        "ferry,ferry/book.txt,ferry/film.srt,German\n"
+        "garden,garden/book.txt,garden/film.srt,\n",
+        encoding="utf-8",
+    )
+    config = ManyConfig(workers=1, preset="fast", language="fr")
+    assert {result.status for result in align_many(table, tmp_path / "out", config)} == {"aligned"}
+    for name, book in [("ferry", "de"), ("garden", "en")]:
+        found = json.loads((tmp_path / "out" / name / "alignment.json").read_text("utf-8"))
+        assert (found["book"]["language"], found["film"]["language"]) == (book, "fr")
+    assert {result.status for result in align_many(table, tmp_path / "out", config)} == {"kept"}
+    other = ManyConfig(workers=1, preset="fast", force=True)
+    assert {result.status for result in align_many(table, tmp_path / "out", other)} == {"aligned"}

@@ -57,6 +57,21 @@ def test_it_is_the_same_again(files):
             assert new.score == pytest.approx(old.score, abs=1e-4)
 
 
+def test_languages_are_kept_and_may_be_missing(files):
+    folder, alignment = files
+    path = folder / "result" / "alignment.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert (document["book"]["language"], document["film"]["language"]) == ("en", None)
+    document["book"]["language"] = "de"
+    document["film"]["language"] = "fr"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    found = read_alignment(path)
+    assert (found.book.language, found.film.language) == ("de", "fr")
+    del document["book"]["language"], document["film"]["language"]  # as version 0.1 wrote it
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert read_alignment(path).book == alignment.book
+
+
 def test_a_folder_moved_as_a_whole(files, tmp_path):
     folder, alignment = files
     moved = tmp_path / "elsewhere" / "shelf"

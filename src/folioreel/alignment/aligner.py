@@ -53,6 +53,8 @@ def align(
     preset: AlignConfig | str | Path = "default",
     encoder: TextEncoder | str | Path | None = None,
     subtitles: Wanted | Sequence[Wanted] = None,
+    language: str | None = None,
+    book_language: str | None = None,
     speech: SpeechConfig | None = None,
     timing: Timing | None = None,
     shots: bool = True,
@@ -78,7 +80,11 @@ def align(
         subtitles: A subtitle file, a track number, a language, `burned`, `speech` or `none`; by
             default the best text track of the video, a subtitle file beside it, pictures of text in
             the video or beside it (extra `ocr`), or else its speech (extra `speech`). For a film in
-            several parts, one of these for all, or a list with one for each.
+            several parts, one of these for all, or a list with one for each. Of several
+            languages, that of the book is chosen.
+        language: The language of the film's words, by code or name (`fr`, `French`); detected by
+            default.
+        book_language: The language of the book; by default what its file says, or detected.
         speech: The model and the language of the speech, if it is recognised.
         timing: How to shift and stretch the subtitles; by default those from a file are compared
             with the film's sound, and mended where they are clearly off.
@@ -94,13 +100,17 @@ def align(
     """
     if isinstance(book, Film) or isinstance(film, Book):
         raise TypeError("the book comes first, then the film: align(book, film)")
+    if isinstance(book, Book) and book_language is not None:
+        raise ValueError("a book's language is given when it is loaded: give the book as a path")
     aligner = Aligner.load(preset, encoder)
     if not isinstance(book, Book):
-        book = load_book(book)
+        book = load_book(book, language=book_language)
     _log_notes(book)
     film = aligner.load_film(
         film,
         subtitles=subtitles,
+        language=language,
+        book_language=book.language,
         speech=speech,
         timing=timing,
         shots=shots,
@@ -116,6 +126,8 @@ def align(
     options = {
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
         "subtitles": _option_of(subtitles),
+        "language": language,
+        "book_language": book_language,
         "speech": asdict(speech or SpeechConfig()),
         "timing": asdict(timing or Timing()),
         "shots": shots,
@@ -188,6 +200,8 @@ class Aligner:
         film: Film | Given,
         *,
         subtitles: Wanted | Sequence[Wanted] = None,
+        language: str | None = None,
+        book_language: str | None = None,
         speech: SpeechConfig | None = None,
         timing: Timing | None = None,
         shots: bool = True,
@@ -195,12 +209,17 @@ class Aligner:
         detector: DetectorName = "adaptive",
         progress: ProgressCallback = ignore_progress,
     ) -> Film:
-        """The film as this preset needs it, watched if it looks at pictures; as in `align`."""
+        """The film as this preset needs it, watched if it looks at pictures; as in `align`.
+
+        `book_language` is that of the book, if it is known.
+        """
         network = self.frame_features() if shots and pictures else None
         if not isinstance(film, Film):
             return load_film(
                 film,
                 subtitles=subtitles,
+                language=language,
+                book_language=book_language,
                 speech=speech,
                 timing=timing,
                 shots=shots,
@@ -208,7 +227,7 @@ class Aligner:
                 progress=progress,
                 encoder=network,
             )
-        if subtitles is not None or timing is not None:
+        if subtitles is not None or timing is not None or language is not None:
             raise ValueError("subtitles are chosen when a film is loaded: give the film as a path")
         if network is not None:
             return watch_film(film, network, detector=detector, progress=progress)

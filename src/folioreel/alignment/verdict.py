@@ -14,7 +14,7 @@ from folioreel.errors import FolioReelError
 from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, list_tracks
-from folioreel.language import Language, detect_language, language_name
+from folioreel.language import are_kin, language_name
 from folioreel.similarity.tfidf import compare_bags, make_bag
 from folioreel.types import Alignment, Book, Film
 
@@ -36,11 +36,6 @@ one, with the preset `default`."""
 _TOO_LITTLE = (
     "nearly nothing was found, and too little is said to tell whether this is the film of this book"
 )
-
-_SURE = 0.9
-"""The confidence from which a language counts as known."""
-_KIN = ({"no", "nb", "nn", "da"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"gl", "pt"}, {"cs", "sk"})
-"""Languages so close in writing that a detector may take one for the other."""
 
 
 def fit_score(evidence: float, similarity: float) -> float:
@@ -84,27 +79,19 @@ def check_fit(alignment: Alignment) -> str | None:
 
 def check_languages(film: Film, book: Book) -> str | None:
     """A warning if the subtitles are in another language than the book, and what to use instead."""
-    spoken = detect_language(" ".join(subtitle.text for subtitle in film.subtitles))
-    written = detect_language(" ".join(sentence.text for sentence in book.sentences))
-    if spoken is None or written is None or _may_be_same(spoken, written):
+    if film.language is None or book.language is None or are_kin(film.language, book.language):
         return None
-    said, wanted = language_name(spoken.code), language_name(written.code)
+    said, wanted = language_name(film.language), language_name(book.language)
     # Of each video, as a film may have several parts.
-    found = [_tracks_in(video, written.code) for video in _videos(film)]
+    found = [_tracks_in(video, book.language) for video in _videos(film)]
     if found and all(found):
         listed = " or ".join(f"--subtitles {track.index} for {track}" for track in found[0])
-        how = listed if len(found) == 1 else f"--subtitles {written.code}"
+        how = listed if len(found) == 1 else f"--subtitles {book.language}"
         advice = f"the film has {wanted} ones: use {how}"
     else:
         how = " (--subtitles FILE)" if found else ""
         advice = f"give {wanted} subtitles{how}, or the book in {said}"
     return f"the subtitles are in {said} and the book is in {wanted}; {advice}"
-
-
-def _may_be_same(one: Language, other: Language) -> bool:
-    if min(one.confidence, other.confidence) < _SURE or one.code == other.code:
-        return True
-    return any({one.code, other.code} <= kin for kin in _KIN)
 
 
 def _videos(film: Film) -> list[Path]:

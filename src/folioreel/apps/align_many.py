@@ -37,7 +37,7 @@ from folioreel.reading import is_file, is_folder
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
 _LONGEST_NAME = 200  # bytes; file systems take 255, and what is unfinished has a longer name
-_COLUMNS = (*_REQUIRED, "name", "subtitles")
+_COLUMNS = (*_REQUIRED, "name", "subtitles", "language", "book_language")
 # Between several files in a cell: no table is separated by it, and Windows forbids it in names.
 _SEPARATOR = "|"
 
@@ -50,6 +50,8 @@ class PairTask:
     book: tuple[Path, ...]  # its volumes, and the parts of the film; each may be a folder
     film: tuple[Path, ...]
     subtitles: str | list[str | None] | None  # a list has one for each part
+    language: str | None  # of the film's words and of the book, if they are given
+    book_language: str | None
     config: ManyConfig
 
 
@@ -59,6 +61,8 @@ class ManyConfig:
 
     preset: str = "default"
     encoder: str | None = None  # a sentence encoder to use instead of the preset's own
+    language: str | None = None  # of the films and books whose row gives none
+    book_language: str | None = None
     sync: bool = True  # whether to check the times of subtitle files by the films' sound
     shots: bool = True  # whether to look for shots in videos
     pictures: bool = True  # whether to look at what the shots show
@@ -88,8 +92,8 @@ def align_many(
 
     Args:
         table: A CSV (commas or semicolons) or TSV file with the columns `book` and `film`, and
-            optionally `name` and `subtitles`; paths are relative to the table. Volumes, parts and
-            their subtitles are separated by `|`.
+            optionally `name`, `subtitles`, `language` and `book_language`; paths are relative to
+            the table. Volumes, parts and their subtitles are separated by `|`.
         out: The folder for the results; each row gets a subfolder, called by its `name` or else
             after its film.
         config: The options; by default the preset `default`, on this machine.
@@ -137,6 +141,8 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
         preset=task.config.preset,
         encoder=task.config.encoder,
         subtitles=task.subtitles,
+        language=task.language,
+        book_language=task.book_language,
         timing=Timing(sync=task.config.sync),
         shots=task.config.shots,
         pictures=task.config.pictures,
@@ -185,6 +191,8 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
         book=book,
         film=film,
         subtitles=_read_subtitles(cells["subtitles"], table.parent),
+        language=cells["language"] or config.language,
+        book_language=cells["book_language"] or config.book_language,
         config=config,
     )
 
@@ -248,7 +256,9 @@ def _is_done(folder: Path, task: PairTask) -> bool:
         if [(file.path, file.bytes) for file in recorded] != there:
             return False
     config, options = task.config, data.model.options or _Options()
-    same = options.subtitles == task.subtitles
+    same = True
+    for name in ("subtitles", "language", "book_language"):
+        same &= getattr(options, name) == getattr(task, name)
     for name in ("encoder", "shots", "pictures"):
         same &= getattr(options, name) == getattr(config, name)
     same &= (options.timing or {}).get("sync", True) == config.sync
@@ -282,6 +292,8 @@ class _Files(_File):
 @dataclass(frozen=True, kw_only=True)
 class _Options:
     subtitles: Any = None
+    language: Any = None
+    book_language: Any = None
     encoder: Any = None
     shots: Any = None
     pictures: Any = None

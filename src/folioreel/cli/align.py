@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     help="A further volume of the book, after BOOK. Can be repeated.",
 )
 @options.subtitles
+@options.languages
 @options.timing
 @options.speech
 @options.method
@@ -78,6 +79,7 @@ def align(
 
 @click.command("align-many")
 @click.argument("table", type=options.FILE)
+@options.languages
 @options.sync
 @options.method
 @options.parallel
@@ -85,8 +87,9 @@ def align(
 def align_many(table: Path, out: Path, **settings: Any) -> None:
     """Align many films with their books.
 
-    TABLE is a CSV or TSV file with the columns book and film. Several files in a cell, for the
-    volumes of a book or the parts of a film, are separated by |. A pair that fails does not stop
+    TABLE is a CSV or TSV file with the columns book and film, and optionally name, subtitles,
+    language and book_language. Several files in a cell, for the volumes of a book or the parts of
+    a film, are separated by |. A pair that fails does not stop
     the others, and an interrupted run continues where it stopped.
 
     \b
@@ -136,9 +139,10 @@ def demo(out: Path, force: bool) -> None:
 
 @click.command()
 @click.argument("files", metavar="FILE...", type=options.FILE, nargs=-1, required=True)
+@options.languages
 @options.no_shots
 @options.json
-def inspect(files: tuple[Path, ...], shots: bool) -> None:
+def inspect(files: tuple[Path, ...], **settings: Any) -> None:
     """Count the sentences, words and shots of books and films.
 
     Prints the rows of the paper's dataset table. A folder counts as one film in several parts, or
@@ -152,7 +156,7 @@ def inspect(files: tuple[Path, ...], shots: bool) -> None:
     from folioreel.evaluate.statistics import inspect_file
 
     with output.show_progress() as progress:
-        rows = [inspect_file(path, shots=shots, progress=progress) for path in files]
+        rows = [inspect_file(path, progress=progress, **settings) for path in files]
     output.show_json(rows)
     # Two tables, as books and films have different columns.
     for kind in ("book", "film"):

@@ -22,6 +22,7 @@ _film_and_library = options.join(
     click.argument("film", metavar="FILM...", type=options.FILE, nargs=-1, required=True),
     options.books("Folder of books; subfolders and archives are searched, too."),
     options.subtitles,
+    options.language,
     options.speech,
     options.shortlist,
 )
@@ -32,7 +33,12 @@ _film_and_library = options.join(
 @options.parallel
 @options.json
 def retrieve(
-    film: tuple[Path, ...], books: Path, subtitles: Any, speech: SpeechConfig, **settings: Any
+    film: tuple[Path, ...],
+    books: Path,
+    subtitles: Any,
+    language: str | None,
+    speech: SpeechConfig,
+    **settings: Any,
 ) -> None:
     """Find the book that a film was made from.
 
@@ -55,6 +61,7 @@ def retrieve(
         read_film = load_film(
             film,
             subtitles=subtitles,
+            language=language,
             speech=speech,
             timing=Timing(sync=False),
             shots=False,
@@ -94,7 +101,10 @@ def borrow(film: tuple[Path, ...], books: Path, count: int, **settings: Any) -> 
     from folioreel.apps import borrow as app
 
     aligner = Aligner.load()  # it says which features of the pictures it needs
-    how = {name: settings.pop(name) for name in ("subtitles", "speech", "shots", "pictures")}
+    how = {
+        name: settings.pop(name)
+        for name in ("subtitles", "language", "speech", "shots", "pictures")
+    }
     config = app.BorrowConfig(**settings)
     with output.show_progress(_KEPT) as progress:
         read_film = aligner.load_film(film, progress=progress, **how)

@@ -124,6 +124,17 @@ subtitles = click.option(
     "burned, to read them in the picture (needs folioreel[ocr]); or speech, to recognise what is "
     "said (needs folioreel[speech]). Repeat it for the parts of a film, in order.",
 )
+language = click.option(
+    "--language",
+    metavar="LANGUAGE",
+    help="Language of the film's dialogue, as a code or a name: fr, French (default: detected).",
+)
+book_language = click.option(
+    "--book-language",
+    metavar="LANGUAGE",
+    help="Language of the book (default: what its file says, or detected).",
+)
+languages = join(language, book_language)
 sync = _switch_off("sync", "Do not check the times of a subtitle file by the film's sound.")
 _times = join(
     click.option(

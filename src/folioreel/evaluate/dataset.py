@@ -41,6 +41,7 @@ from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shots import recall_features
 from folioreel.ingest.video.watch import FrameEncoder
 from folioreel.json_input import parse_json
+from folioreel.language import decide_language
 from folioreel.progress import ProgressCallback
 from folioreel.reading import is_file, read_utf8, read_whole
 from folioreel.times import check_parts, check_spans
@@ -148,6 +149,7 @@ def write_film_json(film: Film, path: Path) -> None:
         "duration_s": film.duration_s,
         "video": _relative(film.video, path.parent),
         "sha256": film.sha256,
+        "language": film.language,
         "shots": [[shot.start_s, shot.end_s] for shot in film.shots],
         "subtitles": [[said.start_s, said.end_s, said.text] for said in film.subtitles],
         **({"parts": parts} if parts else {}),
@@ -187,6 +189,7 @@ class _FilmRecord:
     shots: list[tuple[float, float]]
     subtitles: list[tuple[float, float, str]]
     parts: list[_PartRecord] = field(default_factory=list)
+    language: str | None = None
 
 
 def read_film_json(path: Path) -> Film:
@@ -199,6 +202,7 @@ def read_film_json(path: Path) -> Film:
         check_parts((part.start_s, part.duration_s) for part in record.parts)
     except ValueError as error:
         raise InputError(f"is not a film.json that folioreel wrote ({error})", path) from error
+    words = "\n".join(text for _, _, text in record.subtitles)
     return Film(
         title=record.title,
         duration_s=record.duration_s,
@@ -213,6 +217,7 @@ def read_film_json(path: Path) -> Film:
         video=_existing(record.video, path.parent),
         path=path,
         sha256=record.sha256,
+        language=decide_language(words, declared=record.language),
         parts=tuple(
             FilmPart(
                 title=part.title,

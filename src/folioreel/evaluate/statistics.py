@@ -26,6 +26,7 @@ def describe_book(book: Book) -> dict[str, Any]:
     lengths = [len(words) for words in sentences]
     return {
         "title": book.title,
+        "language": book.language,
         "sentences": len(sentences),
         "words": sum(lengths),
         "unique_words": len({word for words in sentences for word in words}),
@@ -41,6 +42,7 @@ def describe_film(film: Film) -> dict[str, Any]:
     words = [word for subtitle in film.subtitles for word in tokenize(subtitle.text)]
     return {
         "title": film.title,
+        "language": film.language,
         "duration_s": round(film.duration_s, 3),
         "shots": len(film.shots),
         "subtitle_sentences": len(film.subtitles),
@@ -51,7 +53,12 @@ def describe_film(film: Film) -> dict[str, Any]:
 
 
 def inspect_file(
-    path: Path, *, shots: bool = True, progress: ProgressCallback = ignore_progress
+    path: Path,
+    *,
+    shots: bool = True,
+    language: str | None = None,
+    book_language: str | None = None,
+    progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
     """The row of one file, which may be a book or a film, with its `kind` and `file`.
 
@@ -59,11 +66,16 @@ def inspect_file(
     """
     name = path.absolute().name
     if not (holds_film(path) if path.is_dir() else is_film(path)):
-        return {"kind": "book", "file": name, **describe_book(load_book(path))}
+        return {
+            "kind": "book",
+            "file": name,
+            **describe_book(load_book(path, language=book_language)),
+        }
     load = partial(
         load_film,
         path,
         shots=shots,
+        language=language,
         timing=Timing(sync=False),
         speech=SpeechConfig(unasked=False),  # to listen takes minutes
         progress=progress,

@@ -39,6 +39,7 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "sentences": len(book.sentences),
             "paragraphs": len(book.paragraphs),
             "chapters": len(book.chapters),
+            "language": book.language,
             "notes": list(book.notes),
             **_volumes_to_dict(book),
         },
@@ -53,6 +54,7 @@ def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
             "shots": len(film.shots),
             "subtitles": len(film.subtitles),
             "source": film.source,
+            "language": film.language,
             "notes": list(film.notes),
             # To the last digit: with these the moments are the same ones when they are read back.
             "shot_times_s": [[shot.start_s, shot.end_s] for shot in film.shots],
@@ -230,7 +232,8 @@ def read_alignment(
 
 
 def _read_book(record: dict[str, Any], files: list[Path], alignment: Path) -> Book:
-    book = load_book(files)
+    # In the language it was read in, so that its sentences are the same.
+    book = load_book(files, language=record.get("language"))
     parts = {
         "sentences": len(book.sentences),
         "paragraphs": len(book.paragraphs),
@@ -274,6 +277,7 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
         sha256=record["sha256"],
         notes=tuple(record.get("notes", ())),
         source=record.get("source", ""),
+        language=record.get("language"),
         parts=tuple(
             FilmPart(
                 title=part["title"],

@@ -18,6 +18,7 @@ from folioreel.ingest.several import Given, check_distinct, list_files
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.volumes import join_volumes
+from folioreel.language import decide_language, parse_language
 from folioreel.text import printable, split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
@@ -52,18 +53,22 @@ _LONGEST_TITLE = 500  # characters; nothing is joined to a longer one, as headin
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
 
 
-def load_book(path: Given) -> Book:
+def load_book(path: Given, *, language: str | None = None) -> Book:
     """Read a book of any format that we know.
 
     Args:
         path: The file. A book in several volumes is a list of files, in order, or a folder of them,
             which are sorted by the numbers in their names.
+        language: Its language, by code or name (`fr`, `French`); by default what the file says, or
+            else what the text looks like.
 
     Raises:
         InputError: The file is missing, empty, broken, protected, or holds no text.
+        ConfigError: There is no such language.
         UnknownFormatError: The file is of a kind that we do not read.
     """
-    volumes = [_load_file(file) for file in list_volumes(path)]
+    language = None if language is None else parse_language(language)
+    volumes = [_load_file(file, language) for file in list_volumes(path)]
     return volumes[0] if len(volumes) == 1 else join_volumes(volumes)
 
 
@@ -77,9 +82,9 @@ def list_volumes(given: Given) -> list[Path]:
     return list_files(given, "a book", choose)
 
 
-def _load_file(path: Path) -> Book:
+def _load_file(path: Path, language: str | None) -> Book:
     file = open_book(path)
-    return assemble_book(_find_reader(detect_format(file))(file), file)
+    return assemble_book(_find_reader(detect_format(file))(file), file, language)
 
 
 def skim_book(path: Path | str) -> str:
@@ -170,9 +175,11 @@ def _zip_format(file: SourceFile) -> str:
     )
 
 
-def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
+def assemble_book(manuscript: Manuscript, file: SourceFile, language: str | None = None) -> Book:
     """Split a manuscript's paragraphs into sentences and gather them into chapters."""
     blocks, notes = drop_matter(manuscript.blocks)
+    text = "\n".join(block.text for block in blocks)
+    language = decide_language(text, given=language, declared=manuscript.language)
     sentences: list[Sentence] = []
     paragraphs: list[Paragraph] = []
     openings: list[tuple[str, int]] = []  # (title, first paragraph)
@@ -181,7 +188,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
             _open_chapter(openings, printable(block.text), len(paragraphs))
         elif block.kind in ("paragraph", "verse"):
             first = len(sentences)
-            sentences += _block_sentences(block, manuscript.language, first)
+            sentences += _block_sentences(block, language, first)
             if len(sentences) > first:
                 paragraphs.append(
                     Paragraph(index=len(paragraphs), sentences=range(first, len(sentences)))
@@ -196,6 +203,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile) -> Book:
         path=file.path,
         sha256=file.sha256,
         notes=manuscript.notes + notes,
+        language=language,
     )
 
 

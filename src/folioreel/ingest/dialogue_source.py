@@ -28,11 +28,11 @@ from folioreel.ingest.source import describe_bitmap_subtitles, read_head
 from folioreel.ingest.speech.model_files import INSTALL
 from folioreel.ingest.speech.transcribe import can_listen, transcribe
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
-from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
+from folioreel.ingest.subtitles.formats import MARKS, SUBTITLE_SUFFIXES
 from folioreel.ingest.video.audio import choose_audio
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, choose_track, list_tracks, read_track
-from folioreel.language import language_code
+from folioreel.language import NOTHING_KNOWN, PREFERRED, Languages, language_code
 from folioreel.progress import ProgressCallback
 from folioreel.reading import is_file
 from folioreel.times import format_clock as clock
@@ -43,7 +43,6 @@ _SIDECAR_SUFFIXES = (
     ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv", ".idx",
     ".sup",
 )  # fmt: skip
-_MARKS = {"sdh": "sdh", "cc": "sdh", "hi": "sdh", "forced": "forced", "foreign": "forced"}
 
 # Frame rates that subtitles were made for, and the faster ones that a film may run at. The time
 # of the last cue cannot tell 23.976 from 24.
@@ -66,6 +65,7 @@ def find_dialogue(
     wanted: Path | int | str | None,
     progress: ProgressCallback | None,
     speech: SpeechConfig | None = None,
+    languages: Languages = NOTHING_KNOWN,
 ) -> Dialogue:
     """The dialogue of a film; its first note tells the user where it comes from.
 
@@ -73,21 +73,24 @@ def find_dialogue(
     `none`, as `load_film` explains.
     """
     speech = speech or SpeechConfig()
+    given = languages.given
+    if speech.language is None:
+        speech = replace(speech, language=given)
     if isinstance(wanted, str) and wanted.strip().casefold() == "none":
         return Dialogue(notes=("no subtitles, as requested: the film has only silent moments",))
     if isinstance(wanted, Path) or (isinstance(wanted, str) and is_file_name(wanted)):
-        dialogue = read_subtitle_file(Path(wanted), video.frame_rate, progress)
+        dialogue = read_subtitle_file(Path(wanted), languages, video.frame_rate, progress)
         return _noted(f"subtitles: {wanted}", dialogue)
     if isinstance(wanted, str) and wanted.strip().casefold() == "burned":
-        return _noted("subtitles: burned into the picture", read_burned(video, progress))
+        return _noted("subtitles: burned into the picture", read_burned(video, progress, given))
     if isinstance(wanted, str) and wanted.strip().casefold() == "speech":
         return _listen(video, speech, progress)
     tracks = list_tracks(video)
     if wanted is not None:
-        track, note = choose_track(tracks, video.path, wanted)
-        return _noted(note, _read_any_track(video, track, progress))
+        track, note = choose_track(tracks, video.path, wanted, languages.preferred)
+        return _noted(note, _read_any_track(video, track, given, progress))
     unread: list[InputError] = []
-    for read in _attempts(video, tracks, speech, progress):
+    for read in _attempts(video, tracks, speech, languages, progress):
         try:
             dialogue = read()
         except InputError as error:  # no cues, or nothing is installed that reads pictures
@@ -104,6 +107,7 @@ def _attempts(
     video: OpenVideo,
     tracks: Sequence[Track],
     speech: SpeechConfig,
+    languages: Languages,
     progress: ProgressCallback | None,
 ) -> Iterator[Callable[[], Dialogue]]:
     """Where the words may come from, in the order above; each raises `InputError` if it fails."""
@@ -111,21 +115,26 @@ def _attempts(
     for pictures in (False, True):
         chosen = [track for track in full if track.is_text is not pictures]
         if chosen:
-            yield partial(_first_with_cues, video, chosen, full, progress)
-        if (sidecar := find_sidecar(video.path, pictures=pictures)) is not None:
-            yield partial(_read_sidecar, video, sidecar, bool(tracks), progress)
+            yield partial(_first_with_cues, video, chosen, full, languages, progress)
+        sidecar = find_sidecar(video.path, languages.preferred, pictures=pictures)
+        if sidecar is not None:
+            yield partial(_read_sidecar, video, sidecar, bool(tracks), languages, progress)
     if speech.unasked and can_listen(video, speech):
         yield partial(_listen, video, speech, progress)
     if others := [track for track in tracks if track not in full]:
-        yield partial(_first_with_cues, video, others, others, progress)
+        yield partial(_first_with_cues, video, others, others, languages, progress)
 
 
 def _read_sidecar(
-    video: OpenVideo, sidecar: Path, has_tracks: bool, progress: ProgressCallback | None
+    video: OpenVideo,
+    sidecar: Path,
+    has_tracks: bool,
+    languages: Languages,
+    progress: ProgressCallback | None,
 ) -> Dialogue:
     reason = "no track of the video has the full dialogue" if has_tracks else "the video has none"
     note = f"subtitles: {sidecar.name}, found beside the video ({reason})"
-    return _noted(note, read_subtitle_file(sidecar, video.frame_rate, progress))
+    return _noted(note, read_subtitle_file(sidecar, languages, video.frame_rate, progress))
 
 
 def _explain(error: InputError, video: Path) -> str:
@@ -144,7 +153,13 @@ def _listen(video: OpenVideo, speech: SpeechConfig, progress: ProgressCallback |
     )
     silent = f"{heard.model} hears nobody speak in the film; {_GIVE_SUBTITLES}"
     note = f"subtitles: {heard}" if subtitles else silent
-    return Dialogue(subtitles=subtitles, format="speech", source="speech", notes=(note,))
+    return Dialogue(
+        subtitles=subtitles,
+        format="speech",
+        source="speech",
+        language=language_code(heard.language),
+        notes=(note,),
+    )
 
 
 def _advise(video: OpenVideo) -> str:
@@ -162,36 +177,42 @@ def _first_with_cues(
     video: OpenVideo,
     tracks: Sequence[Track],
     listed: Sequence[Track],
+    languages: Languages,
     progress: ProgressCallback | None,
 ) -> Dialogue:
     """The best track that has any cues; its note also lists the others of a larger choice."""
-    track, _ = choose_track(tracks, video.path)
+    track, _ = choose_track(tracks, video.path, None, languages.preferred)
     _, note = choose_track(listed, video.path, track.index)
     others = [other for other in tracks if other is not track]
     try:
-        return _noted(note, _read_any_track(video, track, progress))
+        return _noted(note, _read_any_track(video, track, languages.given, progress))
     except InputError as error:
         if isinstance(error, UnreadableWordsError):  # so are the other pictures
             others = [other for other in others if other.is_text]
         if not others:
             raise
         reason = error.message
-    dialogue = _first_with_cues(video, others, listed, progress)
+    dialogue = _first_with_cues(video, others, listed, languages, progress)
     return replace(dialogue, notes=(*dialogue.notes, reason))
 
 
-def _read_any_track(video: OpenVideo, track: Track, progress: ProgressCallback | None) -> Dialogue:
+def _read_any_track(
+    video: OpenVideo, track: Track, language: str | None, progress: ProgressCallback | None
+) -> Dialogue:
     read = read_track if track.is_text else read_bitmap_track
-    return read(video, track, progress)
+    return read(video, track, progress, language)
 
 
 def read_subtitle_file(
-    path: Path, frame_rate: float | None = None, progress: ProgressCallback | None = None
+    path: Path,
+    languages: Languages = NOTHING_KNOWN,
+    frame_rate: float | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Dialogue:
     """Read a subtitle file, text or pictures; the frame rate is for files that count frames."""
     if describe_bitmap_subtitles(read_head(path)) is not None:
-        return read_bitmap_file(path, progress)
-    return read_subtitles(path, frame_rate)
+        return read_bitmap_file(path, progress, languages.given, languages.preferred)
+    return read_subtitles(path, frame_rate, language=languages.given, preferred=languages.preferred)
 
 
 def _noted(note: str, dialogue: Dialogue) -> Dialogue:
@@ -205,24 +226,26 @@ def is_file_name(text: str, folder: Path = Path()) -> bool:
     return path.suffix.lower() in SUBTITLE_SUFFIXES or is_file(path) or "/" in text
 
 
-def find_sidecar(video: Path, *, pictures: bool = False) -> Path | None:
+def find_sidecar(video: Path, preferred: str = PREFERRED, *, pictures: bool = False) -> Path | None:
     """The best subtitle file in the video's folder that has the video's name, or None.
 
     It holds text or, if asked for, pictures of text.
 
-    The full dialogue comes before forced subtitles, English or no language before other languages,
-    and no SDH if there is a choice.
+    The full dialogue comes before forced subtitles, the preferred language or none before other
+    languages, then English, and no SDH if there is a choice.
     """
     try:
         beside = list(video.parent.iterdir())
     except OSError:
         return None  # a folder that may be entered but not listed
-    ranked = [(rank, path) for path in beside if (rank := _rank_sidecar(path, video))]
+    ranked = [(rank, path) for path in beside if (rank := _rank_sidecar(path, video, preferred))]
     fitting = (pair for pair in ranked if is_file(pair[1]) and _holds_pictures(pair[1]) is pictures)
     return min(fitting, default=(None, None))[1]
 
 
-def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | None:
+def _rank_sidecar(
+    path: Path, video: Path, preferred: str
+) -> tuple[bool, bool, bool, bool, int] | None:
     """Smaller is better; None for a file that does not belong to the video."""
     suffix = path.suffix.lower()
     if suffix not in _SIDECAR_SUFFIXES or not path.name.startswith(video.stem):
@@ -231,13 +254,15 @@ def _rank_sidecar(path: Path, video: Path) -> tuple[bool, bool, bool, int] | Non
     if between and between[0] not in "._- ":
         return None
     words = [word for word in re.split(r"[._\s-]+", between.casefold()) if word]
-    marks = [_MARKS[word] for word in words if word in _MARKS]
-    languages = {code for word in words if word not in _MARKS and (code := language_code(word))}
+    marks = [MARKS[word] for word in words if word in MARKS]
+    languages = {code for word in words if word not in MARKS and (code := language_code(word))}
     # One unknown word may be a release name. With more, it is another film's file.
     if len(words) > len(languages) + len(marks) + 1:
         return None
-    is_foreign = bool(languages) and "en" not in languages
-    return "forced" in marks, is_foreign, "sdh" in marks, _SIDECAR_SUFFIXES.index(suffix)
+    is_other = bool(languages) and preferred not in languages
+    is_foreign = bool(languages) and PREFERRED not in languages
+    kind = _SIDECAR_SUFFIXES.index(suffix)
+    return "forced" in marks, is_other, is_other and is_foreign, "sdh" in marks, kind
 
 
 def _holds_pictures(path: Path) -> bool | None:

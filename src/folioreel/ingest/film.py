@@ -33,6 +33,7 @@ from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, recall_features, same_shots, scan_cached
 from folioreel.ingest.video.voice import find_voice
 from folioreel.ingest.video.watch import FrameEncoder
+from folioreel.language import Languages, parse_language
 from folioreel.progress import ProgressCallback, name_progress
 from folioreel.text import printable
 from folioreel.types import Film
@@ -56,6 +57,8 @@ def load_film(
     path: Given,
     *,
     subtitles: Wanted | Sequence[Wanted] = None,
+    language: str | None = None,
+    book_language: str | None = None,
     speech: SpeechConfig | None = None,
     shots: bool = True,
     timing: Timing | None = None,
@@ -74,6 +77,10 @@ def load_film(
             it, a track of pictures of text, which needs the extra `ocr`, or else its speech, if
             that extra is installed. For a film in several parts, one of these for all of them, or a
             list with one for each.
+        language: The language of the words, by code or name (`fr`, `French`); by default that of
+            the track, or else what the words look like. Of several subtitles, those in it are read.
+        book_language: The language of the book, if it is known: of several subtitles, those in it
+            are read, or else English ones.
         speech: The model and the language of the speech, if it is recognised.
         shots: Whether to find the shots, which means decoding the whole video.
         timing: How to shift and stretch the subtitles. By default those from a file are compared
@@ -87,12 +94,18 @@ def load_film(
         InputError: A file is missing, broken or empty.
         UnreadableWordsError: The subtitles are pictures, and what reads them is not installed.
         UnknownFormatError: A file is neither a video nor a subtitle file.
+        ConfigError: There is no such language.
     """
+    languages = Languages(
+        given=None if language is None else parse_language(language),
+        book=None if book_language is None else parse_language(book_language),
+    )
     files = list_parts(path)
     films = [
         _load_file(
             file,
             subtitles=wanted,
+            languages=languages,
             speech=speech,
             shots=shots,
             timing=timing or Timing(),
@@ -154,6 +167,7 @@ def _load_file(
     path: Path,
     *,
     subtitles: Wanted,
+    languages: Languages,
     speech: SpeechConfig | None,
     shots: bool,
     timing: Timing,
@@ -166,9 +180,9 @@ def _load_file(
     if _is_subtitle_file(path):
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
-        return _load_subtitles_alone(path, timing, progress)
+        return _load_subtitles_alone(path, timing, languages, progress)
     with OpenVideo(path) as video:
-        dialogue = find_dialogue(video, subtitles, progress, speech)
+        dialogue = find_dialogue(video, subtitles, progress, speech, languages)
         dialogue = _fit_times(video, dialogue, timing, progress)
         scan = VideoScan(shots=(), end_s=video.length_s)
         if shots:
@@ -297,12 +311,15 @@ def _build_film(video: OpenVideo, scan: VideoScan, dialogue: Dialogue) -> Film:
         sha256=video.sha256,
         notes=tuple(notes),
         source=dialogue.source,
+        language=dialogue.language,
         features=scan.features,
     )
 
 
-def _load_subtitles_alone(path: Path, timing: Timing, progress: ProgressCallback | None) -> Film:
-    dialogue = retime(read_subtitle_file(path, progress=progress), timing)
+def _load_subtitles_alone(
+    path: Path, timing: Timing, languages: Languages, progress: ProgressCallback | None
+) -> Film:
+    dialogue = retime(read_subtitle_file(path, languages, progress=progress), timing)
     if not dialogue.subtitles:
         raise InputError(
             f"has {dialogue.cue_count} cues but no speech ({'; '.join(dialogue.notes)}); "
@@ -317,6 +334,7 @@ def _load_subtitles_alone(path: Path, timing: Timing, progress: ProgressCallback
         sha256=file_sha256(path),
         notes=dialogue.notes,
         source=dialogue.source,
+        language=dialogue.language,
     )
 
 

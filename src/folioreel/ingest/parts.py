@@ -12,6 +12,7 @@ import numpy as np
 from folioreel.errors import InputError
 from folioreel.ingest.dialogue_source import is_file_name
 from folioreel.ingest.several import join_hashes, share_title
+from folioreel.language import join_languages
 from folioreel.progress import Progress, ProgressCallback
 from folioreel.types import Film, FilmPart, Shot, ShotFeatures, Subtitle
 
@@ -65,6 +66,7 @@ def join_parts(films: Sequence[Film]) -> Film:
         source=", ".join(dict.fromkeys(film.source for film in films if film.source)),
         features=join_features([film.features for film in films]),
         parts=tuple(parts),
+        language=join_languages(film.language for film in films),
     )
 
 

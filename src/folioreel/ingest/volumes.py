@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from folioreel.ingest.several import join_hashes, share_title
+from folioreel.language import join_languages
 from folioreel.types import Book, Chapter, Paragraph, Sentence, Volume
 
 
@@ -47,6 +48,7 @@ def join_volumes(books: Sequence[Book]) -> Book:
         sha256=join_hashes(book.sha256 for book in books),
         notes=tuple(notes),
         volumes=tuple(volumes),
+        language=join_languages(book.language for book in books),
     )
 
 

@@ -343,6 +343,21 @@ def test_sami_reads_one_language_and_real_ends(tmp_path: Path) -> None:
     dialogue = read(tmp_path, text, "film.smi")
     assert (dialogue.format, texts_of(dialogue)) == ("sami", ["Hello there.", "Goodbye."])
     assert times_of(dialogue) == EXPECTED
+    for language, words in [("ko", ["안녕하세요"]), ("fr", ["Hello there.", "Goodbye."])]:
+        chosen = read_subtitles(tmp_path / "film.smi", preferred=language)
+        assert texts_of(chosen) == words
+
+
+def test_sami_classes_by_their_style_sheet(tmp_path: Path) -> None:
+    path = tmp_path / "film.smi"
+    path.write_text(
+        "<SAMI><HEAD><STYLE><!-- .ONE {Name: x; lang: fr-FR;} .TWO {lang:de;} --></STYLE></HEAD>"
+        "<BODY><SYNC Start=1000><P Class=ONE>Bonjour, monsieur.<P Class=TWO>Guten Tag."
+        "<SYNC Start=2000><P Class=ONE>&nbsp;<P Class=TWO>&nbsp;</BODY></SAMI>",
+        encoding="utf-8",
+    )
+    assert texts_of(read_subtitles(path, preferred="de")) == ["Guten Tag."]
+    assert texts_of(read_subtitles(path, preferred="fr")) == ["Bonjour, monsieur."]
 
 
 MICRODVD = "{25}{50}Hello|there.\n{88}{125}{Y:i}Goodbye.\n{130}{}Again.\n"

@@ -66,7 +66,9 @@ _LEAST_CONFIDENCE = 0.8
 _SAME_LETTERS = 0.8
 
 
-def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> Dialogue:
+def read_burned(
+    video: OpenVideo, progress: ProgressCallback | None = None, language: str | None = None
+) -> Dialogue:
     """Find subtitles in the picture of a film and read them.
 
     Raises:
@@ -80,7 +82,7 @@ def read_burned(video: OpenVideo, progress: ProgressCallback | None = None) -> D
         raise InputError("the text in its picture could not be read; give subtitles", video.path)
     note = "burned-in subtitles have errors where the picture behind them is bright or busy"
     parsed = ParsedCues(format="burned", cues=cues, notes=(note,))
-    return replace(build_dialogue(parsed), source="burned")
+    return replace(build_dialogue(parsed, language), source="burned")
 
 
 def find_burned_cues(video: OpenVideo, progress: ProgressCallback | None = None) -> list[Cue]:

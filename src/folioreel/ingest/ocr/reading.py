@@ -31,6 +31,7 @@ from folioreel.ingest.video.tracks import (
     list_tracks,
     track_packets,
 )
+from folioreel.language import PREFERRED
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.progress import track as track_progress
 from folioreel.reading import is_file
@@ -45,37 +46,45 @@ _LEAST_CONFIDENCE = 0.5
 
 
 def read_bitmap_track(
-    source: TrackSource, wanted: Track, progress: ProgressCallback | None = None
+    source: TrackSource,
+    wanted: Track,
+    progress: ProgressCallback | None = None,
+    language: str | None = None,
 ) -> Dialogue:
-    """Read a track of pictures into spoken sentences.
+    """Read a track of pictures into spoken sentences; the user may say in which `language`.
 
     Raises:
         UnreadableWordsError: The recogniser for the track's language is not installed.
         InputError: The track has no cues.
     """
     try:
-        recogniser = choose_recogniser(wanted.language)
+        recogniser = choose_recogniser(language or wanted.language)
     except UnreadableWordsError as error:
         message = f"its subtitles are pictures of text: {wanted}; {error.message}"
         raise UnreadableWordsError(message, source.path) from None
     notes: list[str] = []
     packets = track_packets(source, wanted.index, progress or ignore_progress, notes)
     pictures = read_pictures(packets)
-    cues, doubts = recognise(pictures, recogniser, progress, wanted.language)
+    cues, doubts = recognise(pictures, recogniser, progress, language or wanted.language)
     if not cues:
         raise InputError(f"{wanted} has no cues; choose another one", source.path)
     parsed = ParsedCues(format=wanted.codec, cues=tuple(cues), notes=(*notes, *doubts))
-    return replace(build_dialogue(parsed), source="ocr")
+    return replace(build_dialogue(parsed, language, wanted.language), source="ocr")
 
 
-def read_bitmap_file(path: Path, progress: ProgressCallback | None = None) -> Dialogue:
+def read_bitmap_file(
+    path: Path,
+    progress: ProgressCallback | None = None,
+    language: str | None = None,
+    preferred: str = PREFERRED,
+) -> Dialogue:
     """Read a PGS (.sup) or VobSub (.idx with .sub) file into spoken sentences."""
     with OpenPictures(path) as opened:
         tracks = list_tracks(opened)
         if not tracks:
             raise InputError("has no subtitles; give .idx with .sub, or .sup", path)
-        wanted, _ = choose_track(tracks, path)
-        return replace(read_bitmap_track(opened, wanted, progress), from_file=True)
+        wanted, _ = choose_track(tracks, path, None, preferred)
+        return replace(read_bitmap_track(opened, wanted, progress, language), from_file=True)
 
 
 class OpenPictures:

@@ -11,7 +11,7 @@ from folioreel.ingest.speech.listen import listen
 from folioreel.ingest.speech.sentences import SpokenSentence, split_words
 from folioreel.ingest.video.audio import choose_audio
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.language import language_code, language_name
+from folioreel.language import language_name, parse_language
 from folioreel.progress import ProgressCallback
 
 
@@ -40,7 +40,7 @@ def transcribe(
         ModelFolderError: The model is damaged.
     """
     name, folder = model_files.find_model(speech.model)
-    language = _check_language(speech.language)
+    language = None if speech.language is None else parse_language(speech.language)
     stream = choose_audio(video, language)
     if stream is None:
         raise InputError(
@@ -74,12 +74,3 @@ def can_listen(video: OpenVideo, speech: SpeechConfig) -> bool:
         return speech.model is not None or bool(model_files.find_model())
     except ConfigError:
         return False
-
-
-def _check_language(language: str | None) -> str | None:
-    if language is None:
-        return None
-    code = language_code(language)
-    if code is None:
-        raise ConfigError(f"{language!r} is not a language; give a code or a name: fr, French")
-    return code

@@ -31,8 +31,9 @@ from folioreel.ingest.subtitles.cues import (
     repair_cues,
 )
 from folioreel.ingest.subtitles.file_style import FileStyle
-from folioreel.ingest.subtitles.formats import read_cues
+from folioreel.ingest.subtitles.formats import name_language, read_cues
 from folioreel.ingest.subtitles.turns import Turn, find_turns
+from folioreel.language import PREFERRED, decide_language
 from folioreel.text import split_sentences
 from folioreel.types import Subtitle
 
@@ -69,26 +70,42 @@ class Dialogue:
     first_cue_s: float = 0.0  # when the first cue begins and the last one ends, spoken or not
     last_cue_s: float = 0.0
     source: str = ""  # as in `Film`
+    language: str | None = None  # two letters, if it is known
     from_file: bool = False  # of text or pictures, so that it may have another release's times
     notes: tuple[str, ...] = ()  # what was repaired or left out, in words for the user
 
 
-def read_subtitles(path: Path | str, frame_rate: float | None = None) -> Dialogue:
+def read_subtitles(
+    path: Path | str,
+    frame_rate: float | None = None,
+    *,
+    language: str | None = None,
+    preferred: str = PREFERRED,
+) -> Dialogue:
     """Read a subtitle file of any format in `formats.FORMATS`.
 
     Args:
         path: The file; its format is detected from the content, whatever it is called.
         frame_rate: The frame rate of the video, for files that count frames.
+        language: Two letters, if the user gives it; by default what the text looks like, or, of a
+            short one, what the file's name says (`film.fr.srt`).
+        preferred: Which language to read in a file that has several.
     """
-    parsed = read_cues(Path(path), frame_rate)
+    parsed = read_cues(Path(path), frame_rate, preferred)
     if not any(cue.text.strip() for cue in parsed.cues):
         raise InputError("has no cues; was the file cut short?", path)
-    return replace(build_dialogue(parsed), source="file", from_file=True)
+    dialogue = build_dialogue(parsed, language)
+    named = dialogue.language or name_language(Path(path))
+    return replace(dialogue, language=named, source="file", from_file=True)
 
 
-def build_dialogue(parsed: ParsedCues) -> Dialogue:
-    """Clean cues and join them into spoken sentences."""
+def build_dialogue(
+    parsed: ParsedCues, language: str | None = None, declared: str | None = None
+) -> Dialogue:
+    """Clean cues and join them into spoken sentences; languages as in `decide_language`."""
     repaired, faults = repair_cues(parsed.cues)
+    text = "\n".join(cue.text for cue in repaired)
+    language = decide_language(text, given=language, declared=declared)
     spoken = drop_credits(repaired, file_style.observe_style(repaired))
     faults["credits or adverts"] = len(repaired) - len(spoken)
     style = file_style.observe_style(spoken)
@@ -108,6 +125,7 @@ def build_dialogue(parsed: ParsedCues) -> Dialogue:
         cue_count=len(parsed.cues),
         first_cue_s=min((cue.start_s for cue in repaired), default=0.0),
         last_cue_s=max((cue.end_s for cue in repaired), default=0.0),
+        language=language,
         notes=(*parsed.notes, *_describe(faults, style)),
     )
 

@@ -19,19 +19,23 @@ from folioreel.ingest.subtitles import pysubs2_formats as events
 from folioreel.ingest.subtitles import subrip
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
 from folioreel.ingest.subtitles.ttml_sami import parse_sami, parse_ttml
+from folioreel.language import PREFERRED, language_code
 
 # What subtitle files are called, including those of pictures, which the folder `ocr` reads.
 SUBTITLE_SUFFIXES = frozenset(
     ".ass .dfxp .idx .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt "
     ".xml".split()
 )
+MARKS = {"sdh": "sdh", "cc": "sdh", "hi": "sdh", "forced": "forced", "foreign": "forced"}
+"""Words in the names of subtitle files, beside the language: what kind of subtitles they are."""
 # A third of the lines of a subtitle file are times, of long-winded ones a tenth. A book may hold
 # such a line too, but not three in a hundred.
 _FEWEST_TIMES = 0.03
 
 
-# Text, and the frame rate of the video if known → cues. Raises `InputError` without a path.
-Parser = Callable[[str, float | None], ParsedCues]
+# Text, the frame rate of the video if known, and the language to choose where there are several
+# → cues. Raises `InputError` without a path.
+Parser = Callable[[str, float | None, str], ParsedCues]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +48,15 @@ class SubtitleFormat:
 
 
 def _plain(parse: Callable[[str], list[Cue]]) -> Parser:
-    return lambda text, frame_rate: ParsedCues(cues=tuple(parse(text)))
+    return lambda text, frame_rate, language: ParsedCues(cues=tuple(parse(text)))
+
+
+def _timed(parse: Callable[[str, float | None], ParsedCues]) -> Parser:
+    return lambda text, frame_rate, language: parse(text, frame_rate)
+
+
+def _sami(text: str, frame_rate: float | None, language: str) -> ParsedCues:
+    return ParsedCues(cues=tuple(parse_sami(text, language)))
 
 
 def _search(pattern: str, flags: int = 0, size: int | None = 4096) -> Callable[[str], bool]:
@@ -55,24 +67,34 @@ def _search(pattern: str, flags: int = 0, size: int | None = 4096) -> Callable[[
 FORMATS: dict[str, SubtitleFormat] = {
     "vtt": SubtitleFormat(parse=_plain(subrip.parse_webvtt), matches=_search(r"\AWEBVTT")),
     "ass": SubtitleFormat(
-        parse=events.parse_substation,
+        parse=_timed(events.parse_substation),
         matches=_search(r"^\[Script Info\]|^\[V4\+? Styles\]", re.MULTILINE | re.IGNORECASE, None),
         line=events.DIALOGUE_LINE,
     ),
     "ttml": SubtitleFormat(parse=_plain(parse_ttml), matches=_search(r"<(?:\w+:)?tt[\s>]")),
-    "sami": SubtitleFormat(parse=_plain(parse_sami), matches=_search(r"(?i)<sami\b|<sync\b")),
+    "sami": SubtitleFormat(parse=_sami, matches=_search(r"(?i)<sami\b|<sync\b")),
     "whisper": SubtitleFormat(parse=_plain(events.parse_whisper)),  # JSON: see `json_kind`
     "json3": SubtitleFormat(parse=_plain(events.parse_json3)),
     "json": SubtitleFormat(parse=_plain(events.parse_saved)),
     "srt": SubtitleFormat(parse=_plain(subrip.parse_subrip), line=subrip.TIMING),
-    "microdvd": SubtitleFormat(parse=events.parse_microdvd, line=events.MICRODVD_LINE),
+    "microdvd": SubtitleFormat(parse=_timed(events.parse_microdvd), line=events.MICRODVD_LINE),
     "mpl2": SubtitleFormat(parse=_plain(events.parse_mpl2), line=events.MPL2_LINE),
     "tmp": SubtitleFormat(parse=_plain(events.parse_tmp), line=events.TMP_LINE),
 }
 """Formats by name. Headers are tried in this order; then the lines vote."""
 
 
-def read_cues(path: Path, frame_rate: float | None = None) -> ParsedCues:
+def name_language(path: Path) -> str | None:
+    """The language in the name of a subtitle file: `film.fr.srt`, `film.french.sdh.srt`."""
+    words = path.stem.casefold().split(".")[1:]
+    while words and words[-1] in MARKS:
+        words.pop()
+    return language_code(words[-1]) if words else None
+
+
+def read_cues(
+    path: Path, frame_rate: float | None = None, preferred: str = PREFERRED
+) -> ParsedCues:
     """Read the cues of a subtitle file; see `dialogue.read_subtitles`."""
     data = source.open_source(path, _refuse_video).data
     if (kind := source.describe_bitmap_subtitles(data)) is not None:
@@ -89,7 +111,7 @@ def read_cues(path: Path, frame_rate: float | None = None) -> ParsedCues:
     if name is None:
         raise _not_subtitles(text[:4096].encode(), path)
     try:
-        parsed = FORMATS[name].parse(text, frame_rate)
+        parsed = FORMATS[name].parse(text, frame_rate, preferred)
     except InputError as error:
         raise InputError(error.message, path) from error
     except (ValueError, OverflowError, LookupError, TypeError, AttributeError) as error:

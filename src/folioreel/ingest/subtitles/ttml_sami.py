@@ -17,6 +17,7 @@ from lxml import etree
 from folioreel.errors import InputError
 from folioreel.ingest.books.trees import plain_references
 from folioreel.ingest.subtitles.cues import Cue, reading_time_s
+from folioreel.language import PREFERRED, language_code
 from folioreel.times import parse_digits
 
 _CLOCK = re.compile(r"^(\d++):(\d{1,2}):(\d{1,2})(?:\.(\d++)|:(\d++)(?:\.\d++)?)?$")
@@ -32,6 +33,9 @@ _SYNC = re.compile(r"<sync\b([^<>]*+)>", re.IGNORECASE)
 _START = re.compile(r"\bstart\s*+=\s*+[\"']?(-?)(\d++)", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"<p\b([^<>]*+)>", re.IGNORECASE)
 _CLASS = re.compile(r"\bclass\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+# `.FRCC { Name: French; lang: fr-FR; }`, in the style sheet at the head.
+_STYLE = re.compile(r"\.(\w++)\s*+\{[^{}]*?\blang\s*+:\s*+([\w-]++)", re.IGNORECASE)
+_COUNTRIES = {"KR": "ko", "JP": "ja", "CN": "zh", "TW": "zh", "BR": "pt"}  # in names of classes
 _END = re.compile(r"</body\b.*", re.IGNORECASE | re.DOTALL)
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _BLANK = re.compile(r"(?:&nbsp;|\s)+", re.IGNORECASE)
@@ -161,8 +165,8 @@ def _is_timed(element: etree._Element) -> bool:
     return any(map(element.get, _TIMES))
 
 
-def parse_sami(text: str) -> list[Cue]:
-    """The cues of one language of a SAMI file: English if there is a choice."""
+def parse_sami(text: str, preferred: str = PREFERRED) -> list[Cue]:
+    """The cues of one language of a SAMI file: if there is a choice, the preferred, or English."""
     parts = _SYNC.split(_END.sub("", _COMMENT.sub("", text)))
     shown: list[tuple[float, str, str]] = []  # (start_s, class, text)
     for tag, content in zip(parts[1::2], parts[2::2], strict=True):
@@ -176,11 +180,25 @@ def parse_sami(text: str) -> list[Cue]:
             name = _CLASS.search(attributes)
             label = name.group(1).upper() if name else ""
             shown.append((start_s, label, " ".join(paragraph.split())))
-    # The English class, or else the one with the most text.
+    # The class of the preferred language, or the English one, or the one with the most text.
     sizes = Counter(label for _, label, words in shown if _BLANK.sub("", words))
-    english = [label for label in sizes if label.startswith("EN") or "ENG" in label]
-    chosen = max(english or sizes or [""], key=lambda label: sizes[label])
+    head = _SYNC.split(text, maxsplit=1)[0]  # with its comments, in which style sheets stand
+    declared = {name.upper(): code for name, code in _STYLE.findall(head)}
+    by_language = {
+        language: [label for label in sizes if _class_language(label, declared) == language]
+        for language in (preferred, PREFERRED)
+    }
+    fitting = by_language[preferred] or by_language[PREFERRED] or sizes or [""]
+    chosen = max(fitting, key=lambda label: sizes[label])
     return list(_sami_cues([(s, words) for s, label, words in shown if label in ("", chosen)]))
+
+
+def _class_language(label: str, declared: dict[str, str]) -> str | None:
+    """The language of a class, by its style or by its name: `FRFRCC`, `ENGLISHSC`, `KRCC`."""
+    if label.startswith("EN") or "ENG" in label:
+        return "en"
+    named = language_code(declared.get(label)) or language_code(label[:3]) or language_code(label)
+    return named or _COUNTRIES.get(label[:2]) or language_code(label[:2])
 
 
 def _sami_cues(shown: list[tuple[float, str]]) -> Iterator[Cue]:

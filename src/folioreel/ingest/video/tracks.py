@@ -19,7 +19,7 @@ from folioreel.ingest.subtitles.pysubs2_formats import parse_substation
 from folioreel.ingest.subtitles.subrip import split_voices
 from folioreel.ingest.subtitles.ttml_sami import parse_ttml
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.language import language_code, language_name
+from folioreel.language import PREFERRED, language_code, language_name
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.times import format_timestamp
 
@@ -81,13 +81,17 @@ def list_tracks(video: TrackSource) -> tuple[Track, ...]:
 
 
 def choose_track(
-    tracks: Sequence[Track], video: Path, wanted: int | str | None = None
+    tracks: Sequence[Track],
+    video: Path,
+    wanted: int | str | None = None,
+    preferred: str = PREFERRED,
 ) -> tuple[Track, str]:
     """Choose a track by number, by language or title, or, if none is asked for, the best one.
 
     The best: the whole dialogue before forced tracks and commentaries, text before pictures of
-    text, English before other languages, no SDH if there is a choice, then the track marked
-    as default. The mark comes last because many programs simply set it on the first track.
+    text, the preferred language before English and English before others, no SDH if there is a
+    choice, then the track marked as default. The mark comes last because many programs simply
+    set it on the first track.
 
     Returns:
         The track, and a note for the user that says what was chosen.
@@ -96,16 +100,19 @@ def choose_track(
     if not found:
         listed = "; ".join(map(str, tracks)) or "none"
         raise InputError(f"has no subtitle track {wanted!r}; it has: {listed}", video)
-    best = min(found, key=_rank)
+    best = min(found, key=lambda track: _rank(track, preferred))
     others = [track for track in tracks if track is not best]
     note = f"subtitles: {best}"
     return best, f"{note}; also available: {'; '.join(map(str, others))}" if others else note
 
 
 def read_track(
-    video: OpenVideo, track: Track, progress: ProgressCallback | None = None
+    video: OpenVideo,
+    track: Track,
+    progress: ProgressCallback | None = None,
+    language: str | None = None,
 ) -> Dialogue:
-    """Read a text track into spoken sentences."""
+    """Read a text track into spoken sentences; `language` is what the user says that it is in."""
     cues: list[Cue] = []
     dialogue_lines: list[str] = []
     notes: list[str] = []
@@ -124,7 +131,7 @@ def read_track(
     if not any(cue.text.strip() for cue in cues):
         raise InputError(f"{track} has no cues; choose another one", video.path)
     parsed = ParsedCues(format=track.codec, cues=tuple(cues), notes=tuple(notes))
-    return replace(build_dialogue(parsed), source="track")
+    return replace(build_dialogue(parsed, language, track.language), source="track")
 
 
 def _describe(stream: Any) -> Track:
@@ -155,13 +162,14 @@ def _matching(tracks: Sequence[Track], wanted: int | str | None) -> list[Track]:
     return by_language or [track for track in tracks if word and word in track.title.casefold()]
 
 
-def _rank(track: Track) -> tuple[bool, ...]:
+def _rank(track: Track, preferred: str) -> tuple[bool, ...]:
     """Smaller is better, and of equals the first; see `choose_track`."""
     no_dialogue = (track.forced, track.commentary)
     return (
         *no_dialogue,
         not track.is_text,
-        track.language != "en",
+        track.language != preferred,
+        track.language != PREFERRED,
         track.hearing_impaired,
         not track.default,
     )
