@@ -4,13 +4,13 @@
     folioreel train positions PAIRS --out preset
 
 BOOKS is a folder with a folder for each book, which holds its text in several languages: `en.txt`,
-`fr.txt` and so on. What is spoken in one language becomes a film (`film.srt`) of the book in another.
-The two are aligned sentence by sentence, by the multilingual encoder and the position model, so that
-the place of every line is known: the pairs are written as judged ones.
+`fr.txt` and so on. What is spoken in one language becomes a film (`film.srt`) of the book in
+another. The two are aligned sentence by sentence, by the multilingual encoder and the position
+model, so that the place of every line is known: the pairs are written as judged ones.
 
-The films take the liberties that real ones take: they leave out scenes and lines, shorten lines,
-speak some of the narration, move scenes, and add lines and whole scenes that are not in the book.
-Those come from the next book of the folder.
+The films take the liberties that real ones take: they leave out scenes and lines, split and shorten
+lines, change their order, speak some of the narration, move scenes, and add lines and whole scenes
+that are not in the book. Those come from the next book of the folder.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ from folioreel.types import Book
 
 _WORDS = 28_000  # of each book, from its beginning: enough for a film, and quick to encode
 _SCENES = (6, 24)  # lines of a scene, at least and at most
-_KEPT_SCENES, _KEPT_LINES = 0.6, 0.75
+_KEPT_SCENES, _KEPT_LINES = 0.6, 0.85
 _MOST_LINES = 450  # about; books that are nearly all dialogue would give films of a thousand
 _MOVED, _ADDED_SCENES = 0.08, 0.25  # of the scenes that are kept
-_ADDED_LINES, _SHORTENED, _NARRATED = 0.15, 0.35, 0.12  # of all lines
+_ADDED_LINES, _SPLIT, _SHORTENED, _NARRATED = 0.15, 0.5, 0.25, 0.12  # of all lines
+_DISORDER = 0.7  # the standard deviation of where a line is spoken, in lines
 _JUDGED = 0.4  # of all lines
 _SURE = 0.9  # the posterior of the place of a line that is used
 
@@ -71,6 +72,7 @@ class Line:
 
 
 def main() -> None:
+    """Make every pair."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("books", type=Path, help="folder of parallel books")
     parser.add_argument("--out", type=Path, required=True, help="folder for the pairs")
@@ -169,7 +171,8 @@ def _make_film(
             continue
         inside = first + np.flatnonzero(places[j, first:last] > 1 - _SURE)
         passage = (int(inside[0]), int(inside[-1]))
-        lines.append(Line(text=_shorten(said, random), verdict="match", passage=passage))
+        for text in _retell(said, random):
+            lines.append(Line(text=text, verdict="match", passage=passage))
         if random.random() < _ADDED_LINES:
             text = added[random.integers(len(added))]
             lines.append(Line(text=text, verdict="scene", passage=passage))
@@ -179,6 +182,8 @@ def _make_film(
         length = int(random.integers(*_SCENES))
         scene, lines = lines[:length], lines[length:]
         if random.random() < kept:
+            order = np.argsort(np.arange(len(scene)) + random.normal(0, _DISORDER, len(scene)))
+            scene = [scene[k] for k in order]
             where = len(scenes) if random.random() > _MOVED else random.integers(len(scenes) + 1)
             scenes.insert(int(where), scene)
         if random.random() < _ADDED_SCENES * kept:
@@ -188,13 +193,15 @@ def _make_film(
     return [line for scene in scenes for line in scene]
 
 
-def _shorten(text: str, random: np.random.Generator) -> str:
-    """The text, or sometimes only a part of it between two commas or the like."""
+def _retell(text: str, random: np.random.Generator) -> list[str]:
+    """The text as one line, cut into several, or only a part of it."""
     parts = re.split(r"(?<=[,;:—])\s+", text)
-    if len(parts) == 1 or random.random() > _SHORTENED:
-        return text
-    begin = int(random.integers(len(parts)))
-    return " ".join(parts[begin : begin + 1 + int(random.integers(len(parts)))])
+    chance = random.random()
+    if len(parts) == 1 or chance > _SPLIT + _SHORTENED:
+        return [text]
+    middle = 1 + int(random.integers(len(parts) - 1))
+    halves = [" ".join(parts[:middle]), " ".join(parts[middle:])]
+    return halves if chance < _SPLIT else [halves[int(random.integers(2))]]
 
 
 def _write_book(book: Book, path: Path) -> list[int]:

