@@ -14,6 +14,7 @@ SEMANTIC = (
 MEASURES = (
     *("prior", "tfidf", *BLEU),
     *("rare", "covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"),
+    *("cognates", "cognates_nearby", "cognates_window"),
     *("sentence", *SEMANTIC),
     *("visual", "scene"),
 )

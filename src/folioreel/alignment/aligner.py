@@ -28,10 +28,11 @@ from folioreel.ingest.parts import Wanted
 from folioreel.ingest.several import Given, check_order, each_given
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shot_detectors import DetectorName
+from folioreel.language import language_name
 from folioreel.models.chain import judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import FrameFeatures, load_frame_features
-from folioreel.models.presets import load_preset
+from folioreel.models.presets import AUTO, choose_preset, load_preset
 from folioreel.models.sentence_encoder import SentenceEncoder, TextEncoder, load_encoder
 from folioreel.progress import (
     Progress,
@@ -52,7 +53,7 @@ def align(
     book: Book | Given,
     film: Film | Given,
     *,
-    preset: AlignConfig | str | Path = "default",
+    preset: AlignConfig | str | Path = AUTO,
     encoder: TextEncoder | str | Path | None = None,
     subtitles: Wanted | Sequence[Wanted] = None,
     language: str | None = None,
@@ -75,8 +76,9 @@ def align(
         film: A video, or a subtitle file alone, or what `load_film` returned; for a film in several
             parts, a list of files or a folder. A loaded film that has shots but was not watched is
             watched here.
-        preset: `default`, `fast`, `paper`, a folder that training wrote, or the settings
-            themselves.
+        preset: `auto` chooses by the languages of film and book: `default` for English,
+            `multilingual` or `words` for another language, `across` for two. Any of these, `fast`,
+            `paper`, a folder that training wrote, or the settings themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, `burned`, `speech` or `none`; by
@@ -91,7 +93,8 @@ def align(
         timing: How to shift and stretch the subtitles; by default those from a file are compared
             with the film's sound, and mended where they are clearly off.
         shots: Whether to look for shots; without them a video is its dialogue alone.
-        pictures: Whether to look at what the shots show, if the preset makes use of it.
+        pictures: Whether to look at what the shots show, if the preset makes use of it and the
+            book is in English: the models of pictures know no other language.
         detector: The shot detector.
         progress: Called with the progress of each stage.
 
@@ -104,7 +107,12 @@ def align(
         raise TypeError("the book comes first, then the film: align(book, film)")
     if isinstance(book, Book) and book_language is not None:
         raise ValueError("a book's language is given when it is loaded: give the book as a path")
-    aligner = Aligner.load(preset, encoder)
+    if preset != AUTO:
+        aligner = Aligner.load(preset, encoder)
+    else:  # which film and book decide; until then, for English
+        aligner = Aligner.load("default")
+        if encoder is not None:
+            load_encoder(encoder)  # a wrong name is refused before the film is read
     given_book, given_film = book, film
     if not isinstance(book, Book):
         _refuse_swapped(book, film)
@@ -123,12 +131,15 @@ def align(
         progress=progress,
     )
     _log_notes(film)
+    if preset == AUTO:
+        aligner = Aligner.choose(film, book, encoder)
     warnings = [*_unordered(given_book, book.volumes), *_unordered(given_film, film.parts)]
     foreign = _warn(verdict.check_languages(film, book))  # before the work
     alignment = aligner.align(film, book, progress)
     # Across languages little is found in the right book, too.
     warnings += foreign or _warn(verdict.check_fit(alignment))
     options = {
+        "preset": AUTO if preset == AUTO else aligner.name,
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
         "subtitles": _option_of(subtitles),
         "language": language,
@@ -196,6 +207,17 @@ class Aligner:
             _warn_of_encoder(name, named)
         return cls(changed, name, loaded)
 
+    @classmethod
+    def choose(
+        cls, film: Film, book: Book, encoder: TextEncoder | str | Path | None = None
+    ) -> Aligner:
+        """The aligner of the best preset for the languages of a film and a book."""
+        name = choose_preset(film.language, book.language, own_encoder=encoder is not None)
+        if name != "default":
+            languages = (language_name(side.language or "") for side in (film, book))
+            _log.info("preset %s: the film is in %s, the book in %s", name, *languages)
+        return cls.load(name, encoder)
+
     def frame_features(self) -> FrameFeatures | None:
         """The network that watches a film before it is aligned; None if pictures do not matter."""
         return load_frame_features(self.config.frame_features) if self.config.looks else None
@@ -216,9 +238,11 @@ class Aligner:
     ) -> Film:
         """The film as this preset needs it, watched if it looks at pictures; as in `align`.
 
-        `book_language` is that of the book, if it is known.
+        `book_language` is that of the book, if it is known; with books that are not in English,
+        pictures are of no use.
         """
-        network = self.frame_features() if shots and pictures else None
+        looks = shots and pictures and book_language in (None, "en")
+        network = self.frame_features() if looks else None
         if not isinstance(film, Film):
             return load_film(
                 film,

@@ -43,6 +43,8 @@ from folioreel.ingest.source import read_bytes
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.tables import read_rows
 from folioreel.json_input import parse_json
+from folioreel.models.presets import AUTO
+from folioreel.models.sentence_encoder import load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.reading import is_file, is_folder
 
@@ -73,7 +75,7 @@ class PairTask:
 class ManyConfig:
     """The options of `align` for all pairs, and where the work runs."""
 
-    preset: str = "default"
+    preset: str = AUTO
     encoder: str | None = None  # a sentence encoder to use instead of the preset's own
     language: str | None = None  # of the films and books whose row gives none
     book_language: str | None = None
@@ -99,14 +101,19 @@ def align_many(
             the table. Volumes, parts and their subtitles are separated by `|`.
         out: The folder for the results; each row gets a subfolder, called by its `name` or else
             after its film.
-        config: The options; by default the preset `default`, on this machine.
+        config: The options; by default each pair has the preset for its languages, and the work
+            runs on this machine.
         progress: Called as pairs are finished.
 
     Returns:
         The outcome of each row, in the table's order; `index.html` and `summary.csv` have them too.
     """
     config, out = config or ManyConfig(), Path(out)
-    Aligner.load(config.preset, config.encoder)  # a wrong one is refused before any work is done
+    # A wrong name is refused before any work is done.
+    if config.preset != AUTO:
+        Aligner.load(config.preset, config.encoder)
+    elif config.encoder is not None:
+        load_encoder(config.encoder)
     tasks = read_table(Path(table), config)
     check_summary(out, force=config.force)
     results: dict[str, PairOutcome] = {}
@@ -285,11 +292,10 @@ def _is_done(folder: Path, task: PairTask) -> bool:
     same = True
     for name in ("subtitles", "language", "book_language"):
         same &= getattr(options, name) == getattr(task, name)
-    for name in ("encoder", "shots", "pictures"):
+    for name in ("preset", "encoder", "shots", "pictures"):
         same &= getattr(options, name) == getattr(config, name)
     same &= (options.timing or {}).get("sync", True) == config.sync
-    made_by = (data.model.preset, data.model.package_version)
-    return same and made_by == (config.preset, __version__)
+    return same and data.model.package_version == __version__
 
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
@@ -328,6 +334,7 @@ class _Options:
     subtitles: Any = None
     language: Any = None
     book_language: Any = None
+    preset: Any = None
     encoder: Any = None
     shots: Any = None
     pictures: Any = None
@@ -336,7 +343,6 @@ class _Options:
 
 @dataclass(frozen=True, kw_only=True)
 class _Model:
-    preset: str | None = None
     package_version: str | None = None
     options: _Options | None = None
 

@@ -158,8 +158,9 @@ no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.
 watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))
 preset = name(
     "--preset",
-    "default",
-    "Alignment method: default, fast, paper, or the folder of a trained preset.",
+    "auto",
+    "Alignment method: auto, which chooses one of default, multilingual, words and across by the "
+    "languages of film and book; one of these; fast; paper; or the folder of a trained preset.",
     "NAME|FOLDER",
 )
 # The names of the parameters are those of `folioreel.align`, which is called with them.

@@ -57,12 +57,20 @@ _clip_options = options.join(
 
 
 @train.command()
-@click.argument("dataset", type=options.FILE)
+@click.argument("datasets", metavar="DATASET...", type=options.FILE, nargs=-1, required=True)
 @_preset_options
-@options.encoder("Sentence encoder of the preset, by name or folder (default: paraphrase).")
+@options.choice(
+    "--like",
+    ["default", "multilingual", "words", "across"],
+    "Preset whose measures and sentence encoder to use.",
+)
+@options.encoder("Sentence encoder of the preset, by name or folder (default: that of --like).")
+@click.option(
+    "--without", metavar="PAIR", multiple=True, help="A pair to leave out. Can be repeated."
+)
 @options.number("--iterations", 25, "Iterations of the optimiser at most.", click.IntRange(min=1))
-def positions(dataset: Path, out: Path, encoder: str | None, iterations: int) -> None:
-    """Fit the default preset's position model to all judged pairs in DATASET.
+def positions(datasets: tuple[Path, ...], out: Path, iterations: int, **reading: Any) -> None:
+    """Fit a preset with a position model to all judged pairs in each DATASET.
 
     Fits what each measure is worth, how films move through their books, and how sure a link is.
     DATASET is a folder with a folder for each pair. Use the result with --preset FOLDER.
@@ -71,6 +79,7 @@ def positions(dataset: Path, out: Path, encoder: str | None, iterations: int) ->
     Examples:
       folioreel train positions pairs/ --out preset
       folioreel train positions pairs/ --out preset --encoder minilm
+      folioreel train positions pairs/ --out preset --like words --without old-scrooge
       folioreel train positions pairs/ --out preset --iterations 10 --json
     """
     from folioreel.config import STEPS
@@ -78,7 +87,7 @@ def positions(dataset: Path, out: Path, encoder: str | None, iterations: int) ->
 
     settings = FitConfig(iterations=iterations)
     with output.show_progress() as progress:
-        report = train_positions(dataset, out, settings, progress, encoder=encoder)
+        report = train_positions(datasets, out, settings, progress, **reading)
     output.show_json({"preset": str(out), **report})
     weights, steps = report["config"]["weights"], report["config"]["steps"]
     output.show_figures({"pairs": len(report["pairs"]), "judged lines": report["judged_lines"]})

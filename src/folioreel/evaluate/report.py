@@ -34,6 +34,7 @@ from folioreel.evaluate.intervals import difference_intervals, figure_intervals
 from folioreel.evaluate.metrics import Outcomes, ShotScores
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import load_book
+from folioreel.models.presets import AUTO
 from folioreel.models.sentence_encoder import load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress
 from folioreel.text import guard_cell
@@ -72,11 +73,12 @@ def align_pair(pair: Pair, **options: Any) -> Alignment:
 
 
 def make_system(
-    name: str = "default", encoder: str | None = None, *, shots: bool = True, pictures: bool = True
+    name: str = AUTO, encoder: str | None = None, *, shots: bool = True, pictures: bool = True
 ) -> System:
     """A preset or a baseline by name, with the options of `folioreel.align`."""
     if name not in BASELINES:
-        Aligner.load(name)
+        if name != AUTO:
+            Aligner.load(name)
         if encoder is not None:
             load_encoder(encoder)
         return lambda pair, progress: align_pair(

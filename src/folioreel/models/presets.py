@@ -14,10 +14,14 @@ from folioreel.config import AlignConfig
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import make_folder, write_whole
 from folioreel.json_input import convert
+from folioreel.language import are_kin
 from folioreel.models.folders import CARD, CONFIG, ModelFormat
+from folioreel.models.multilingual_encoder import LANGUAGES
 
 FORMAT = ModelFormat(name="folioreel-preset", version=1, what="preset", below="presets")
 PRESETS = FORMAT.shipped()
+AUTO = "auto"
+"""What stands for the preset that `choose_preset` chooses."""
 # Settings of the chain in presets of earlier versions; without `absent` they had no effect.
 _RETIRED = ("absent", "enter", "leave")
 
@@ -31,6 +35,21 @@ def load_preset(name_or_folder: str | Path) -> AlignConfig:
         )
     with FORMAT.open(name_or_folder) as folder:
         return config_from_dict(folder.config["config"])
+
+
+def choose_preset(spoken: str | None, written: str | None, *, own_encoder: bool = False) -> str:
+    """The name of the best preset for the languages of a film and a book; None: unknown.
+
+    `default` for English, or if nothing is known; `multilingual` for another language that the
+    multilingual encoder knows; `words`, which compares no sentence vectors, for one that it does
+    not know; `across` for two languages. An encoder of the user's own is taken to know them all.
+    """
+    spoken, written = spoken or written or "en", written or spoken or "en"
+    if not are_kin(spoken, written):
+        return "across"
+    if written == "en":
+        return "default"
+    return "multilingual" if own_encoder or written in LANGUAGES else "words"
 
 
 def check_replaceable(folder: Path) -> None:

@@ -27,7 +27,9 @@ BUILT_IN = dict.fromkeys(("skip-thought", "uni-skip", "bi-skip"), "skip-thought"
 BUILT_IN["student"] = "student"
 WORD_ENCODERS = tuple(BUILT_IN)  # those over word vectors; others are transformers
 BUILT_IN["paraphrase"] = "paraphrase"
-PRETRAINED = "minilm"  # the encoder whose files come with another package
+# The encoders whose files come with other packages.
+PRETRAINED, MULTILINGUAL = "minilm", "use-multilingual"
+_NAMES = (*BUILT_IN, PRETRAINED, MULTILINGUAL)
 
 # Texts that a foreign encoder gets at a time: enough for its own batches, and progress is seen.
 _CHUNK = 512
@@ -106,9 +108,10 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
 
     Args:
         encoder: `skip-thought`, `uni-skip`, `bi-skip`, `student` or `paraphrase`, which ship with
-            the package; `minilm`; a folder that `WordEncoder.save` or `save_transformer` wrote; a
-            folder with an ONNX export of a sentence-transformers model; the name of such a model,
-            where that package is installed; or an encoder object, which is used as it is.
+            the package; `minilm` or `use-multilingual`; a folder that `WordEncoder.save` or
+            `save_transformer` wrote; a folder with an ONNX export of a sentence-transformers model;
+            the name of such a model, where that package is installed; or an encoder object, which
+            is used as it is.
 
     Raises:
         ConfigError: There is no such encoder, or a package that it needs is missing.
@@ -126,6 +129,10 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
         return transformers.load_transformer(builtin_folder(BUILT_IN[name]))
     if name == PRETRAINED:
         return transformers.load_minilm()
+    if name == MULTILINGUAL:
+        from folioreel.models.multilingual_encoder import load_multilingual
+
+        return load_multilingual()
     folder = Path(os.path.expanduser(name))
     if FORMAT.is_in(folder):
         return _open_graphs(WordEncoder.load(folder))
@@ -136,7 +143,7 @@ def load_encoder(encoder: str | Path | TextEncoder) -> SentenceEncoder:
     if folder.is_absolute() or name.startswith((".", "~")):
         raise ModelFolderError(f"{folder}: no such folder; give one that holds an encoder")
     if importlib.util.find_spec("sentence_transformers") is None:
-        known = ", ".join((*BUILT_IN, PRETRAINED))
+        known = ", ".join(_NAMES)
         raise ConfigError(
             f"unknown sentence encoder {name!r}; choose from {known}, give a folder, or, for a"
             " model from a hub, run: pip install sentence-transformers"
@@ -148,7 +155,7 @@ def encoder_reference(encoder: str | Path) -> str:
     """How settings that are kept name an encoder: a folder by its whole path."""
     name = str(encoder)
     folder = Path(os.path.expanduser(name))
-    if name not in (PRETRAINED, *BUILT_IN) and folder.is_dir():
+    if name not in _NAMES and folder.is_dir():
         return str(folder.resolve())
     return name
 
@@ -158,7 +165,7 @@ def open_word_encoder(name_or_folder: str) -> WordEncoder:
     name, known = name_or_folder, ", ".join(WORD_ENCODERS)
     if name in WORD_ENCODERS:
         return _load_part(builtin_folder(BUILT_IN[name]), name)
-    folder, is_transformer = Path(os.path.expanduser(name)), name in (PRETRAINED, *BUILT_IN)
+    folder, is_transformer = Path(os.path.expanduser(name)), name in _NAMES
     if not is_transformer and FORMAT.is_in(folder):
         return WordEncoder.load(folder)
     if is_transformer or (folder / "tokenizer.json").is_file():

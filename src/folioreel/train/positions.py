@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -30,16 +30,18 @@ from folioreel.alignment.positions import (
     quote_shares,
     timeline_distance,
 )
-from folioreel.config import STEPS, AlignConfig, CalibrationConfig, StepsConfig
-from folioreel.errors import InputError
+from folioreel.config import SEMANTIC, STEPS, AlignConfig, CalibrationConfig, StepsConfig
+from folioreel.errors import ConfigError, InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import PlacedLink, judge_links
 from folioreel.evaluate.report import PairResult, judge_alignment
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
-from folioreel.models.sentence_encoder import encoder_reference, load_encoder
+from folioreel.models.sentence_encoder import MULTILINGUAL, encoder_reference, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress, track
+from folioreel.similarity.cognates import CognatesMeasure
+from folioreel.similarity.rare_words import RareWordsMeasure
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.train.judged import fixed_moments
 from folioreel.types import Alignment, Book, Film
@@ -57,6 +59,21 @@ START = AlignConfig(
     semantic_encoder="paraphrase",
 )
 """Where fitting begins: round numbers of the right size, so that it takes few iterations."""
+
+
+def _start(measures: tuple[str, ...], encoder: str) -> AlignConfig:
+    weights = {name: START.weights.get(name, 0.0) for name in measures}
+    return replace(START, weights=weights, semantic_encoder=encoder)
+
+
+_MEANING = tuple(name for name in START.weights if name in SEMANTIC)
+STARTS = {
+    "default": START,
+    "multilingual": _start(START.measures, MULTILINGUAL),
+    "words": _start(RareWordsMeasure.names, START.semantic_encoder),
+    "across": _start((*CognatesMeasure.names, *_MEANING), MULTILINGUAL),
+}
+"""The same for each kind of preset that is fitted here."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,38 +115,59 @@ class JudgedFilm:
     film: Film
     book: Book
     measured: MeasuredFilm
-    encoder: str = START.semantic_encoder  # the sentence encoder behind its measures
+    start: AlignConfig = field(default_factory=lambda: START)
+    """Where fitting begins; it has the measures and their encoder."""
 
 
 def read_judged(
-    dataset: Path,
+    datasets: Path | Sequence[Path],
     progress: ProgressCallback = ignore_progress,
     *,
+    like: str = "default",
     encoder: str | Path | None = None,
+    without: Sequence[str] = (),
     shots: bool = True,
 ) -> list[JudgedFilm]:
-    """Every judged pair of a dataset, with its measures.
+    """Every judged pair of one or more datasets, with the measures of a preset.
 
-    `encoder` is the name or folder of a sentence encoder that takes the place of START's.
+    `like` names the preset, one of `STARTS`; `encoder` is the name or folder of a sentence encoder
+    that takes the place of its own; `without` names pairs to leave out.
     """
-    start = START
+    start = STARTS[like]
     if encoder is not None:
+        if not start.compares_meaning:
+            raise ConfigError(f"the preset {like} compares no sentence vectors; give no encoder")
         load_encoder(encoder)  # a wrong name should be refused before anything is read
-        start = replace(START, semantic_encoder=encoder_reference(encoder))
+        start = replace(start, semantic_encoder=encoder_reference(encoder))
     found = []
-    folders = find_pairs(dataset)
+    folders = _find_pairs([datasets] if isinstance(datasets, Path) else datasets, without)
     for folder in track(folders, "measuring", progress, name=lambda folder: folder.name):
         pair = load_pair(folder)
         film, book = load_pair_film(pair, shots=shots), load_book(pair.book)
+        planes = _measure_all(SimilarityRows(film, book, start))
+        if film.language == book.language:
+            # Words that look alike say far more within a language: they would be overrated.
+            planes[[name in CognatesMeasure.names for name in start.measures]] = 0
         measured = MeasuredFilm(
-            planes=_measure_all(SimilarityRows(film, book, start)),
+            planes=planes,
             silent=silent_moments(film),
             times=film_times(film),
             fixed=fixed_moments(pair, film, book),
         )
-        named = start.semantic_encoder
-        found.append(JudgedFilm(pair=pair, film=film, book=book, measured=measured, encoder=named))
+        found.append(JudgedFilm(pair=pair, film=film, book=book, measured=measured, start=start))
     return found
+
+
+def _find_pairs(datasets: Sequence[Path], without: Sequence[str]) -> list[Path]:
+    """The folders of all pairs but some."""
+    folders = [folder for dataset in datasets for folder in find_pairs(dataset)]
+    names = [folder.resolve().name for folder in folders]
+    if unknown := [name for name in without if name not in names]:
+        raise ConfigError(f"there is no pair {unknown[0]!r} to leave out")
+    kept = [folder for folder, name in zip(folders, names, strict=True) if name not in without]
+    if not kept:
+        raise ConfigError("all pairs are left out; keep at least one")
+    return kept
 
 
 def _measure_all(rows: SimilarityRows) -> NDArray[np.float32]:
@@ -147,11 +185,10 @@ def fit_preset(
     config: FitConfig | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> AlignConfig:
-    """The settings fitted to some judged pairs, with the encoder that they were read with."""
-    encoders = {item.encoder for item in judged}
-    if len(encoders) != 1:
-        raise ValueError("the pairs should have been read with one encoder")
-    start = replace(START, semantic_encoder=encoders.pop())
+    """The settings fitted to some judged pairs, with the measures that they were read with."""
+    start = judged[0].start
+    if any(item.start != start for item in judged):
+        raise ValueError("the pairs should have been read with one encoder and the same measures")
     fitted = fit_positions([item.measured for item in judged], start, config, progress)
     evidence, right = zip(*(_judged_evidence(item, fitted) for item in judged), strict=True)
     calibration = fit_calibration(np.concatenate(evidence), np.concatenate(right))
@@ -185,20 +222,19 @@ def _judged_evidence(
 
 
 def train_positions(
-    dataset: Path,
+    datasets: Path | Sequence[Path],
     out: Path,
     config: FitConfig | None = None,
     progress: ProgressCallback = ignore_progress,
-    *,
-    encoder: str | Path | None = None,
+    **reading: Any,
 ) -> dict[str, Any]:
-    """Fit a preset to every judged pair of a dataset and write its folder.
+    """Fit a preset to every judged pair of some datasets and write its folder.
 
-    `encoder` is the sentence encoder that the preset will use, as in `read_judged`. Returns the
-    pairs, the number of judged lines, the date, and the settings.
+    `reading` are the options of `read_judged`. Returns the pairs, the number of judged lines, the
+    date, and the settings.
     """
     check_replaceable(out)
-    judged = read_judged(dataset, progress, encoder=encoder)
+    judged = read_judged(datasets, progress, **reading)
     fitted = fit_preset(judged, config, progress)
     names = [item.pair.name for item in judged]
     lines = sum(len(item.measured.fixed) for item in judged)
@@ -211,13 +247,14 @@ def _card(config: AlignConfig, training: dict[str, Any]) -> str:
     assert config.steps is not None
     weights = [f"| {name} | {weight:.2f} |" for name, weight in config.weights.items()]
     steps = [f"| {name} | {share:.3g} |" for name, share in asdict(config.steps).items()]
+    encoder = [f"Its sentence encoder is `{config.semantic_encoder}`."]
     lines = [
         "# Position model",
         "",
         f"Fitted on {training['date']} with `folioreel train positions` to"
         f" {training['judged_lines']:,} judged lines of {len(training['pairs'])} pairs:"
         f" {', '.join(training['pairs'])}.",
-        f"Its sentence encoder is `{config.semantic_encoder}`.",
+        *(encoder if config.compares_meaning else []),
         "To evaluate it on one of these pairs, fit it to the others:",
         "`folioreel evaluate DATASET --leave-one-out`.",
         "",
@@ -417,5 +454,5 @@ def fit_calibration(
     # The link's own weight stays above 0, so that links keep their order where all else is equal.
     bounds = [(0.05, None), (0, None), (0, None), (None, None)]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
-    names = [field.name for field in fields(CalibrationConfig)]
+    names = [one.name for one in fields(CalibrationConfig)]
     return CalibrationConfig(**dict(zip(names, found, strict=True)))
