@@ -119,7 +119,9 @@ def describe_dataset(
     return rows if genres else [_without(row, "genre") for row in rows]
 
 
-def _describe_pair(pair: Pair, book: Book, genres: dict[str, str], *, shots: bool) -> dict[str, Any]:
+def _describe_pair(
+    pair: Pair, book: Book, genres: dict[str, str], *, shots: bool
+) -> dict[str, Any]:
     written = _without(describe_book(book), "title", "chapters")
     film = describe_film(load_pair_film(pair, shots=shots))
     matches = [j for j in (*pair.judgements, *pair.shots) if j.verdict == "match"]

@@ -7,6 +7,7 @@ So its two files, `config.json` and `README.md`, are replaced one by one, not th
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,13 @@ def load_preset(name_or_folder: str | Path) -> AlignConfig:
         )
     with FORMAT.open(name_or_folder) as folder:
         return config_from_dict(folder.config["config"])
+
+
+@cache
+def shipped_training(name: str) -> frozenset[str]:
+    """The names of the pairs that a shipped preset was trained on."""
+    with FORMAT.open(name) as folder:
+        return frozenset(folder.config["training"]["pairs"])
 
 
 def check_replaceable(folder: Path) -> None:
