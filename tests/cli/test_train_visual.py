@@ -14,12 +14,9 @@ from folioreel.cli import main
 from folioreel.models.captioner import caption_tokens
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.visual_semantic import VisualSemantic
+from folioreel.models.vocabulary import UNKNOWN
 
 torch = pytest.importorskip("torch")
-
-from folioreel.models.vocabulary import UNKNOWN
-from folioreel.train.clips import TrainVisualConfig, visual_config
-from folioreel.train.visual_training import DescribedClips
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -93,6 +90,9 @@ def test_the_papers_settings(flickr8k, tmp_path):
     [({}, 512), ({"paper": True}, 128), ({"paper": True, "batch": 64}, 64), ({"batch": 7}, 7)],
 )
 def test_the_paper_has_a_batch_of_its_own(given, expected):
+    from folioreel.train.clips import TrainVisualConfig, visual_config
+    from folioreel.train.visual_training import DescribedClips
+
     features = torch.ones(1000, 3)
     ids = torch.full((1000, 2), UNKNOWN)
     clips = DescribedClips(features=features, ids=ids, clip_of=torch.arange(1000))

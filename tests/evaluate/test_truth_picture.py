@@ -28,7 +28,7 @@ def aligned(pair, places):
 
 
 def test_outcomes_by_hand(pair):
-    # Sentence k is paragraph k, on line 2 k + 1. Lines 3 and 9 are not in the book, 7 is of a scene.
+    # Sentence k is paragraph k, on line 2 k + 1. Lines 3 and 9 are not in the book, 7 is a scene.
     truth = [j.passages[0][0] if j.passages else None for j in pair.judgements]
     right = (truth[0] - 1) // 2
     far = (truth[1] - 1) // 2

@@ -168,7 +168,8 @@ def _offer_passages(film: Film, settings: AlignConfig, found: FoundFile) -> tupl
     return tuple(
         _make_offer(book, scores, i, int(paragraph))
         for i in range(len(scores))
-        if np.isfinite(scores[i]).any()  # silent moments of an unwatched film have no scores
+        # Silent moments of an unwatched film have no scores, or with the paper's CNN empty ones.
+        if np.isfinite(scores[i]).any() and (film.moments[i].text or film.features is not None)
         for paragraph in best[i]
     )
 

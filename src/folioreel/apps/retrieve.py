@@ -16,6 +16,9 @@ scatter, on a logarithmic scale, around a level of that film's own. Level and sc
 from the wrong books at hand and from a prior, which counts as much as a few books more, so that
 even a folder with a single book gets an answer. Averaging over what remains uncertain about the
 estimate gives Student's t distribution.
+
+With a preset that has the paper's chain, such as `paper`, books are ranked as in the paper: by the
+energy of the best path alone, without a test.
 """
 
 from __future__ import annotations
@@ -36,12 +39,15 @@ from folioreel.alignment.verdict import fit_score
 from folioreel.apps import library
 from folioreel.apps.library import Failure, Library, ShortlistConfig
 from folioreel.cache import cached_array
+from folioreel.config import ChainConfig
 from folioreel.corpus.sources import FoundFile
 from folioreel.errors import AlignmentError
+from folioreel.models.context_cnn import ContextModel
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Film
 
-_PRESET = "fast"  # one film takes several alignments; the constants below were measured with it
+DEFAULT_PRESET = "fast"
+"""One film takes several alignments; the constants below were measured with it."""
 
 # The prior, from the wrong books for the films of benchmarks/retrieval.py.
 # The mean log score of wrong books, …
@@ -59,8 +65,11 @@ folders that lack the film's book."""
 _LIKELY, _POSSIBLE = 0.05, 0.5
 
 
-RetrieveConfig = ShortlistConfig
-"""How many books are aligned with the film, and where; nothing else can be chosen."""
+@dataclass(frozen=True, kw_only=True)
+class RetrieveConfig(ShortlistConfig):
+    """How many books are aligned with the film, how, and where."""
+
+    preset: str = DEFAULT_PRESET  # its name or folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +77,13 @@ class Candidate:
     """A book that was aligned with the film."""
 
     book: str  # its path in the folder
-    score: float  # evidence times similarity, relative to the best book, which has 100
-    p_value: float  # the probability that the best of as many wrong books scores at least as high
+    score: float
+    """Evidence times similarity, or the energy of the paper's chain; the best book has 100."""
+    p_value: float | None
+    """The probability that the best of as many wrong books scores at least as high; None with the
+    paper's chain."""
     found: bool  # whether, by that, the film was made from it
-    evidence: float  # of the chain, in nats per moment
+    evidence: float  # of the positions in nats per moment, or minus the energy of the paper's chain
     in_book: float  # the share of the film's moments that are in the book
     similarity: float  # of words and names: what put it on the shortlist
 
@@ -95,6 +107,8 @@ class Retrieval:
         if self.found:
             return "made from " + " and ".join(candidate.book for candidate in self.found)
         best, *others = self.candidates
+        if best.p_value is None:
+            return f"{best.book} has the lowest energy; the paper has no test of how sure that is"
         lead = ""
         if others:
             lead = (
@@ -135,9 +149,19 @@ def retrieve(
         books = library.open_library(books, progress, engine=config.engine, workers=config.workers)
     similarity = library.rank_by_words(film, books.books, config.shortlist)
     trials, failures = library.process_shortlist(
-        partial(_try_book, film), books, list(similarity), "aligning", config, progress
+        partial(_try_book, film, config.preset),
+        books,
+        list(similarity),
+        "aligning",
+        config,
+        progress,
     )
-    candidates = _rank(trials, similarity)
+    chain = Aligner.load(config.preset).config
+    candidates = (
+        _rank(trials, similarity)
+        if chain.steps is not None
+        else _rank_by_energy(trials, similarity, chain.chain)
+    )
     return Retrieval(candidates=candidates, books=len(books.books), failures=failures)
 
 
@@ -183,12 +207,14 @@ def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
     return float(-np.expm1(tried * np.log1p(-one)))  # 1 - (1 - one)^tried, exact when tiny
 
 
-def _try_book(film: Film, found: FoundFile) -> NDArray[np.float64]:
+def _try_book(film: Film, preset: str, found: FoundFile) -> NDArray[np.float64]:
     """The evidence for a book and the share of moments in it; cached."""
-    aligner = Aligner.load(_PRESET)
+    aligner = Aligner.load(preset)
     # The cache key: everything that the result depends on.
     settings = json.dumps([__version__, asdict(aligner.config), found.suffix])
     total = hashlib.sha256(settings.encode())
+    if aligner.config.context is not None:  # a folder, whose content may change
+        total.update(ContextModel.load(aligner.config.context).graph)
     total.update(bytes.fromhex(found.sha256))
     total.update(repr(film.moments).encode("utf-8", "surrogatepass"))
 
@@ -222,4 +248,34 @@ def _rank(
             similarity=similarity[path],
         )
         for path, chance in zip(ranked, chances, strict=True)
+    )
+
+
+def _rank_by_energy(
+    trials: dict[str, NDArray[np.float64]], similarity: dict[str, float], chain: ChainConfig
+) -> tuple[Candidate, ...]:
+    """Candidates by the energy of the paper's chain, lowest first (paper, section 5.3).
+
+    The paper scales minus the energy, which is a sum of probabilities less costs. A sum of logits
+    may be negative, so that its exponential per moment is scaled instead.
+    """
+    ranked = sorted(trials, key=lambda path: (-trials[path][0], path))
+    best = float(trials[ranked[0]][0])
+
+    def score(evidence: float) -> float:
+        if chain.sigmoid and best > 0:
+            return 100 * max(0.0, evidence) / best
+        return float(100 * np.exp(evidence - best))
+
+    return tuple(
+        Candidate(
+            book=path,
+            score=score(float(trials[path][0])),
+            p_value=None,
+            found=False,
+            evidence=float(trials[path][0]),
+            in_book=float(trials[path][1]),
+            similarity=similarity[path],
+        )
+        for path in ranked
     )

@@ -22,6 +22,7 @@ from folioreel.cli.evaluate import evaluate
 from folioreel.cli.export import export, import_corrections
 from folioreel.cli.illustrate import illustrate
 from folioreel.cli.report import compare, report
+from folioreel.cli.reproduce import reproduce
 from folioreel.cli.train import train
 from folioreel.cli.transcribe import transcribe
 from folioreel.cli.view import view
@@ -76,4 +77,4 @@ main.add_section("Align", align, align_many, demo, inspect, transcribe)
 main.add_section("Explore an alignment", view, describe)
 main.add_section("Study and take away", report, compare, export, import_corrections, illustrate)
 main.add_section("Search many books", retrieve, borrow, caption, corpus)
-main.add_section("Research", evaluate, train)
+main.add_section("Research", evaluate, reproduce, train)

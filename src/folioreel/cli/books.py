@@ -30,6 +30,12 @@ _film_and_library = options.join(
 
 @click.command()
 @_film_and_library
+@options.name(
+    "--preset",
+    "fast",
+    "Alignment method: fast, default, paper (ranks by the energy of its chain), or a folder.",
+    "NAME|FOLDER",
+)
 @options.parallel
 @options.json
 def retrieve(
@@ -50,6 +56,7 @@ def retrieve(
     Examples:
       folioreel retrieve film.srt --books library/
       folioreel retrieve film.mkv --books library/ --shortlist 30 --json
+      folioreel retrieve film.srt --books library/ --preset paper
     """
     from folioreel.apps import retrieve as app
     from folioreel.ingest.film import load_film
@@ -83,10 +90,11 @@ def retrieve(
     help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
 @options.number("--count", 20, "Number of passages to show, the best ones.")
+@options.preset
 @options.watching
 @options.parallel
 @options.json
-def borrow(film: tuple[Path, ...], books: Path, count: int, **settings: Any) -> None:
+def borrow(film: tuple[Path, ...], books: Path, count: int, preset: str, **settings: Any) -> None:
     """Retell a film with passages from other books.
 
     FILM is a video or a subtitle file; a film in several parts is given as for align. No passage is
@@ -96,11 +104,12 @@ def borrow(film: tuple[Path, ...], books: Path, count: int, **settings: Any) -> 
     Examples:
       folioreel borrow film.mkv --books library/
       folioreel borrow film.srt --books library/ --without novel.epub --count 50 --json
+      folioreel borrow film.srt --books library/ --preset paper
     """
     from folioreel.alignment.aligner import Aligner
     from folioreel.apps import borrow as app
 
-    aligner = Aligner.load()  # it says which features of the pictures it needs
+    aligner = Aligner.load(preset)  # it says which features of the pictures it needs
     how = {
         name: settings.pop(name)
         for name in ("subtitles", "language", "speech", "shots", "pictures")
@@ -187,7 +196,7 @@ def _show_retrieval(retrieval: Retrieval) -> None:
         {
             "book": candidate.book,
             "score": round(candidate.score, 1),
-            "p_value": f"{candidate.p_value:.2g}",
+            "p_value": None if candidate.p_value is None else f"{candidate.p_value:.2g}",
             "in_book": f"{candidate.in_book:.0%}",
         }
         for candidate in retrieval.candidates

@@ -153,10 +153,15 @@ def fit_context(
     """Train a network on the judged moments of some pairs; the same seed gives the same one."""
     if not any(moment.verdict == "match" for pair in pairs for moment in pair.judged):
         raise ConfigError("no match to learn from; give a pair with matches")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        training = ContextTraining(config, pairs)
-        training.fit(progress=progress)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a network gains nothing from more, which only wait
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            training = ContextTraining(config, pairs)
+            training.fit(progress=progress)
+    finally:
+        torch.set_num_threads(threads)
     return training.network
 
 
