@@ -99,6 +99,23 @@ def test_the_verdict_says_how_sure_it_is_and_why(found, chance, says):
     assert replace(found, candidates=(replace(best, found=True),)).verdict == "made from a.txt"
 
 
+@pytest.mark.parametrize("preset", ["paper", "paper-literal"])
+def test_the_papers_ranking_is_by_the_energy_of_the_chain(folder, spoken, preset):
+    found = retrieve(spoken, folder, replace(ALONE, shortlist=2, preset=preset))
+    best, other = found.candidates
+    assert (best.book, best.score, best.p_value) == ("sixty-one.txt", 100, None)
+    aligner = Aligner.load(preset)
+    expected = [
+        -aligner.align(spoken, load_book(folder / c.book)).signature["energy"] / len(spoken.moments)
+        for c in (best, other)
+    ]
+    assert [best.evidence, other.evidence] == pytest.approx(expected, abs=1e-6)
+    share = expected[1] / expected[0] if preset != "paper" else np.exp(expected[1] - expected[0])
+    assert other.score == pytest.approx(100 * share, rel=1e-4)
+    assert other.score < 90
+    assert "sixty-one.txt has the lowest energy" in found.verdict
+
+
 def test_another_edition_in_an_archive_is_found_too(folder, spoken, tmp_path):
     shutil.copytree(folder, tmp_path / "books")
     text = (demo_folder() / "book.txt").read_text(encoding="utf-8")

@@ -64,12 +64,13 @@ def test_the_presets_that_come_with_the_package(name):
     config = load_preset(name)
     assert config.measures
     assert Aligner.load(name).name == name
-    if name != "paper":
+    if not name.startswith("paper"):
         assert config.steps is not None
         assert sum(getattr(config.steps, step) for step in STEPS) == pytest.approx(1, abs=1e-3)
         assert config.calibration.link > 0
-    if name == "paper":
+    else:
         assert config.steps is None
+        assert config.chain.sigmoid == (config.chain.reach is not None) == (name != "paper")
 
 
 def test_presets_from_before_other_evidence_have_a_slope_and_an_offset(preset):
@@ -165,7 +166,9 @@ def test_an_unknown_preset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
     for name in ("nonsense", "file", "../nothing/here"):
-        with pytest.raises(ConfigError, match="default, fast, paper, or give a folder"):
+        with pytest.raises(
+            ConfigError, match="default, fast, paper, paper-literal, or give a folder"
+        ):
             load_preset(name)
 
 

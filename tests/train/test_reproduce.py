@@ -14,12 +14,10 @@ from folioreel.evaluate.dataset import load_pair, load_pair_film
 from folioreel.evaluate.experiment_results import precision_recall
 from folioreel.evaluate.metrics import Outcomes
 from folioreel.ingest.book import load_book
-from folioreel.models.chain import make_chain
 from folioreel.progress import ignore_progress
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train import experiments
 from folioreel.train.experiments import ROWS, best_cells
-from folioreel.train.judged import JudgedMoment
 from folioreel.train.kept_rows import PAPER_MEASURES, keep_rows, read_times
 from folioreel.train.reproduce import ReproduceConfig, choose_pair, reproduce
 
@@ -183,24 +181,6 @@ def test_precision_and_recall_by_hand():
     # One right of one; two more of the same score, both wrong; right; the scene, right; unlinked.
     assert recall.tolist() == [25, 25, 50, 75]
     np.testing.assert_allclose(precision, [100, 100 / 3, 50, 60])
-
-
-def test_a_stretch_has_the_most_matches():
-    from folioreel.train.chain import CHAIN_START
-    from folioreel.train.paper import _stretch
-
-    scores = np.arange(60, dtype=np.float32).reshape(20, 3)
-    judged = [
-        JudgedMoment(moment=moment, verdict="match", sentences=(1,))
-        for moment in (2, 9, 11, 12, 18)
-    ]
-    chain = make_chain(scores, np.full(19, 0.05), CHAIN_START)
-    free, clamped = _stretch(chain, judged, 5)
-    assert free.shape == (5, 3)
-    first = int(free.unary[0, 0]) // 3
-    assert {9, 11, 12} <= set(range(first, first + 5))
-    assert [k + first for k in np.flatnonzero(np.isinf(clamped.unary).any(axis=1))] == [9, 11, 12]
-    assert _stretch(chain, judged, None).free.shape == (20, 3)
 
 
 def test_every_ablation_leaves_out_its_measures(pairs):

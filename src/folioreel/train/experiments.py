@@ -44,10 +44,6 @@ if TYPE_CHECKING:
 
 # Steps count, and each epoch has more of them where there are several pairs to learn from.
 _EPOCHS_OF_MANY = 8
-# The chain has four weights: on the benchmark more evaluations, or longer films, do not move them
-# by more than they differ between films, and cost minutes per fold.
-_EVALUATIONS = 20
-_STRETCH = 400
 
 Kind = Literal["svm", "cnn1", "cnn3"]
 Linker = Callable[["Case", Times, ProgressCallback], Alignment]
@@ -163,14 +159,7 @@ def _context(kind: Kind, *, chain: ChainConfig | None = None, without: tuple[str
         fitted = None
         if chain is not None:
             with timed(times, "chain, training"):
-                fitted = fit_paper_chain(
-                    config,
-                    pairs,
-                    start=chain,
-                    evaluations=_EVALUATIONS,
-                    stretch=_STRETCH,
-                    progress=progress,
-                ).config
+                fitted = fit_paper_chain(config, pairs, start=chain, progress=progress).config
 
         def link(case: Case, times: Times, progress: ProgressCallback) -> Alignment:
             with timed(times, "network, inference"):

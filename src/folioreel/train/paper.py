@@ -7,6 +7,7 @@ by a network that was trained on the others (paper, sections 4.3 and 4.4).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
@@ -19,7 +20,7 @@ from folioreel.alignment.score import context_scores
 from folioreel.config import AlignConfig, ChainConfig
 from folioreel.evaluate.dataset import load_pair, load_pair_film
 from folioreel.ingest.book import load_book
-from folioreel.models.chain import Chain, make_chain, time_steps
+from folioreel.models.chain import make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import check_replaceable, save_preset
@@ -30,13 +31,12 @@ from folioreel.train.chain import (
     CHAIN_START,
     LITERAL_START,
     WEIGHTS,
-    ClampedChain,
     FittedChain,
     clamp_chain,
     fit_chain,
 )
 from folioreel.train.context_cnn import ContextConfig, context_examples, fit_context
-from folioreel.train.judged import JudgedMoment, TrainingPair, judged_moments
+from folioreel.train.judged import TrainingPair, judged_moments
 from folioreel.train.kept_rows import PAPER_MEASURES
 from folioreel.train.onnx import context_graph
 
@@ -201,46 +201,28 @@ def fit_paper_chain(
     *,
     start: ChainConfig = CHAIN_START,
     evaluations: int = 30,
-    stretch: int | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> FittedChain:
     """The chain's weights for the scores that a context model gives to films it was not trained on.
 
-    One pair is cut into parts; of several, some are held out from the context model. `stretch`
-    limits the moments of each film: those in a row with the most matches are used.
+    One pair is cut into parts; of several, some are held out from the context model.
     """
     if len(pairs) == 1:
         scored = [(pairs[0], _scores_of_parts(config, pairs[0], progress))]
     else:
-        ranked = sorted(pairs, key=lambda pair: pair.matches, reverse=True)
-        # The films with the most matches say most about the chain, whose weights are few.
+        # The chain has few weights. Films with many matches say most about them, and the time that
+        # a film takes grows with its moments × sentences.
+        ranked = sorted(pairs, key=lambda pair: pair.matches / math.prod(pair.rows.shape))[::-1]
         held_out, others = ranked[:_MOST_FILMS], ranked[_MOST_FILMS:]
         if not others:
             held_out, others = ranked[::2], ranked[1::2]
         model = fit_context_model(config, others, progress=progress)
         scored = [(pair, context_scores(pair.rows, model, progress)) for pair in held_out]
     chains = [
-        _stretch(make_chain(scores, time_steps(pair.film), start), pair.judged, stretch)
+        clamp_chain(make_chain(scores, time_steps(pair.film), start), pair.judged)
         for pair, scores in scored
     ]
     return fit_chain(chains, start, evaluations=evaluations, progress=progress)
-
-
-def _stretch(chain: Chain, judged: Sequence[JudgedMoment], longest: int | None) -> ClampedChain:
-    """The chain of a film, or of its stretch with the most matches, free and clamped."""
-    moments = chain.shape[0]
-    length = moments if longest is None else min(longest, moments)
-    matches = np.zeros(moments + 1)
-    for moment in judged:
-        matches[moment.moment + 1] += moment.verdict == "match"
-    counted = np.cumsum(matches)
-    first = int(np.argmax(counted[length:] - counted[: moments - length + 1]))
-    inside = [
-        replace(moment, moment=moment.moment - first)
-        for moment in judged
-        if first <= moment.moment < first + length
-    ]
-    return clamp_chain(chain.rows(first, first + length), inside)
 
 
 def _scores_of_parts(
