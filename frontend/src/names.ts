@@ -3,6 +3,8 @@
 const WORD = /\p{L}[\p{L}\p{M}’'-]*/gu;
 /** Words with capitals in a row; a stop among them may be that of a title. */
 const RUN = /\p{Lu}[\p{L}\p{M}’'-]*(?:(?:\.(?=\s+\p{Lu}))?\s+\p{Lu}[\p{L}\p{M}’'-]*)*/gu;
+/** After a quotation mark, a dash or a stop, any word may have a capital; not after these. */
+const FREE = /(?:[\p{L}\p{N},;]|\b(?:Mr|Mrs|Ms|Dr|St|M|Mme)\.)\s+$/u;
 /** How often a word must come with a capital where nothing else asks for one. */
 const LEAST = 3;
 /** The most that it may come without. */
@@ -24,8 +26,7 @@ export function findNameWords(sentences: string[]): Set<string> {
   for (const sentence of sentences) {
     for (const found of sentence.matchAll(WORD)) {
       const word = bare(found[0]);
-      // After a quotation mark, a dash or a stop, any word may have a capital.
-      const isFree = /[\p{L}\p{N},;]\s+$/u.test(sentence.slice(Math.max(0, found.index - 3), found.index));
+      const isFree = FREE.test(sentence.slice(Math.max(0, found.index - 6), found.index));
       const isRaised = /^\p{Lu}\p{Ll}/u.test(word);
       if (!isRaised) small.set(word, (small.get(word) ?? 0) + 1);
       else if (isFree) capital.set(word, (capital.get(word) ?? 0) + 1);
@@ -35,7 +36,7 @@ export function findNameWords(sentences: string[]): Set<string> {
   }
   if (raised > CAPITAL_SHARE * all) return new Set();
   const isName = ([word, count]: [string, number]) =>
-    count >= LEAST && !NO_NAMES.has(word) && (small.get(word.toLowerCase()) ?? 0) <= SMALL_SHARE * count;
+    count >= LEAST && !NO_NAMES.has(word) && !TITLES.has(word) && (small.get(word.toLowerCase()) ?? 0) <= SMALL_SHARE * count;
   return new Set([...capital].filter(isName).map(([word]) => word));
 }
 

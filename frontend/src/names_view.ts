@@ -4,6 +4,9 @@ import type { App } from "./app.ts";
 import { element } from "./dom.ts";
 import { findNameWords, namesIn } from "./names.ts";
 
+/** Paragraphs on each side that belong to a passage. */
+const AROUND = 3;
+
 export class NamesView {
   readonly root = element("nav", { class: "names-bar", "aria-label": "People and places of this passage", hidden: true });
   private words: Set<string> | null = null;
@@ -26,7 +29,10 @@ export class NamesView {
     if (paragraph === this.paragraph) return;
     this.paragraph = paragraph;
     this.words ??= findNameWords(app.book.sentences);
-    const [first, end] = app.book.sentencesOf(paragraph);
+    // In talk, a paragraph has few names: those around it belong to the passage.
+    const last = app.book.paragraphs.length - 1;
+    const [first] = app.book.sentencesOf(Math.max(0, paragraph - AROUND));
+    const [, end] = app.book.sentencesOf(Math.min(last, paragraph + AROUND));
     const shown = app.book.sentences.slice(first, end).filter((_, k) => app.isTold(first + k));
     const names = namesIn(shown.join(" "), this.words);
     this.root.hidden = this.words.size === 0;

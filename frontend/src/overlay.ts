@@ -23,6 +23,7 @@ export class Overlay {
     app.on("time", () => this.showTime());
     app.on(["moment", "lit", "links"], () => this.showPassage());
     this.showTime();
+    this.showPassage();
   }
 
   togglePassage(): void {

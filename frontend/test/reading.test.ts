@@ -11,10 +11,11 @@ test("names are words that have a capital wherever they stand, again and again",
     "On Monday the old Petra and the older Lunn were in Fairhithe.",
     "On Monday, on Monday, on Monday the Ferry came; the ferry, the ferry, a ferry, and a Ferry, my Ferry.",
     "“Petra’s hat,” said Lunn.",
+    "It was Mrs. Thrupp. “Oh,” said Mrs. Thrupp. Here came Mrs. Thrupp.",
     ...Array.from({ length: 20 }, () => "It was a long way to the town, and nobody had thought of the rain that fell on the hills all day."),
   ];
   const words = findNameWords(text);
-  assert.deepEqual([...words].sort(), ["Fairhithe", "Lunn", "Petra"]);
+  assert.deepEqual([...words].sort(), ["Fairhithe", "Lunn", "Petra", "Thrupp"]);
   assert.deepEqual(namesIn(text[0], words), ["Petra", "Fairhithe", "Miss Lunn"]);
   assert.deepEqual(namesIn("“Petra’s hat,” said Mr. Lunn. Lunn laughed. But Petra did not.", words), ["Petra", "Mr Lunn"]);
   assert.deepEqual(namesIn("Then it rained.", words), []);

@@ -41,8 +41,11 @@ def test_a_phone_is_for_reading(new_page, write_page, size, least_px):
         assert page.locator(part).is_hidden()
     assert targets(page) == []
     assert page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
-    full = page.get_by_role("button", name="Full screen").bounding_box()
-    assert full["x"] + full["width"] <= size["width"]
+    full, film = (
+        part.bounding_box()
+        for part in (page.get_by_role("button", name="Full screen"), page.locator(".film"))
+    )
+    assert full["x"] + full["width"] <= film["x"] + film["width"]
     page.get_by_role("button", name="Next moment in the book").tap()
     assert page.locator(".sentence.now").get_attribute("data-sentence") == "0"
     page.get_by_role("button", name="Tools").tap()
