@@ -2,6 +2,7 @@
 
 import csv
 import html
+import json
 import re
 from dataclasses import replace
 
@@ -157,3 +158,26 @@ def test_the_commands(result, tmp_path):
     assert (tmp_path / "both" / "compare.html").is_file()
     assert_one_line(run("compare", result, "--out", tmp_path / "one"), "two results or more")
     assert_one_line(run("report", tmp_path / "nothing"), "nothing")
+
+
+def test_reports_need_no_film_and_pass_warnings_on(result, tmp_path):
+    path = result / "alignment.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["warnings"] = ["this does not look like the film of this book"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    whole = run("report", result, "--out", tmp_path / "whole")
+    (result.parent / "film.mp4").unlink()
+    found = run("report", result, "--out", tmp_path / "moved")
+    assert found.exit_code == 0, found.output
+    assert found.stderr == whole.stderr
+    assert found.stderr == "folioreel: film: this does not look like the film of this book\n"
+    page = (tmp_path / "moved" / "report.html").read_text(encoding="utf-8")
+    assert page == (tmp_path / "whole" / "report.html").read_text(encoding="utf-8")
+    both = run("compare", result, result, "--out", tmp_path / "both")
+    assert both.exit_code == 0
+    assert both.stderr.count("this does not look like the film") == 2
+    page = (tmp_path / "both" / "compare.html").read_text(encoding="utf-8")
+    assert "Warning: film (1): this does not look like the film of this book." in page
+    # A table needs no pictures either; the page does, and says where to get them.
+    assert run("export", result, "--as", "csv", "--as", "eaf").exit_code == 0
+    assert_one_line(run("export", result, "--as", "page"), "film.mp4 is not there", "--film")

@@ -189,7 +189,11 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def read_alignment(
-    path: Path | str, book: Given | None = None, film: Given | None = None
+    path: Path | str,
+    book: Given | None = None,
+    film: Given | None = None,
+    *,
+    needs_film: bool = True,
 ) -> Alignment:
     """An alignment as it was when it was written.
 
@@ -198,6 +202,8 @@ def read_alignment(
         book: Where the book's file is now, if it was moved; the folder it is in; or the files of
             all volumes in order.
         film: The same for the film and its parts.
+        needs_film: Whether the film's files must be there; what is said, and when, is known
+            without them.
 
     Raises:
         InputError: A file is missing, has changed, or is not what it should be.
@@ -206,7 +212,8 @@ def read_alignment(
     path = path / FILE_NAME if path.is_dir() else path
     document = read_document(path)
     read_book = _read_book(document["book"], find_files(document, "book", path, book), path)
-    read_film = _read_film(document, find_files(document, "film", path, film), path)
+    files = find_files(document, "film", path, film, must_exist=needs_film)
+    read_film = _read_film(document, files, path)
     links = tuple(
         Link(
             moment=link["moment"],
