@@ -20,6 +20,7 @@ LAYERS = [
         "progress",
         "text",
         "language",
+        "stems",
         "times",
         "engines",
         "folioreel",

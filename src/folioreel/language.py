@@ -8,9 +8,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import Any
 
 from folioreel.errors import ConfigError
@@ -152,6 +154,21 @@ def _identifier() -> Any:
 def language_code(text: str | None) -> str | None:
     """The two-letter code of `en`, `eng`, `en-US` or `English`; None for `und` or unknown words."""
     return _CODES.get(re.split("[-_]", (text or "").strip().casefold())[0])
+
+
+@cache
+def words_of(language: str) -> dict[str, dict[str, Any]]:
+    """What `languages/` says of a language, by section and key; empty for one it does not have."""
+    path = resources.files("folioreel").joinpath(f"languages/{language}.toml")
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+@cache
+def described_languages() -> tuple[str, ...]:
+    """The languages that `languages/` has, English first."""
+    names = (path.name for path in resources.files("folioreel").joinpath("languages").iterdir())
+    codes = sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+    return ("en", *(code for code in codes if code != "en"))
 
 
 def parse_language(text: str) -> str:

@@ -1,7 +1,8 @@
-"""Sentences and words: splitting, normalising, tokenising (paper, section 3).
+"""Sentences: where they begin and end (paper, section 3); and what lines of text have in common.
 
-`sentencex` finds the boundaries; the rules here add what fiction needs: speech is split inside its
-quotes, and a tag stays with the words it tags (`"Go!" he said.` is one sentence).
+`sentencex` finds the boundaries, by the rules of the language; the rules here add what fiction
+needs: speech is split inside its quotes, and a tag stays with the words it tags (`"Go!" he said.`
+is one sentence). stems.py has the words by which texts are compared.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache, reduce
 from typing import TypeVar
 
 import sentencex
+
+from folioreel.language import words_of
 
 Cell = TypeVar("Cell")
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
@@ -23,7 +27,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _SPLIT_AT_ONCE = 10_000
 
 _SINGLE_QUOTES = "'‘’‚‛`"
-_DOUBLE_QUOTES = '"“”„‟«»‹›'
+_DOUBLE_QUOTES = '"“”„‟«»‹›「」『』《》〈〉'
 _QUOTES = _SINGLE_QUOTES + _DOUBLE_QUOTES
 _CLOSERS = _QUOTES + ")]}_*"
 _DASHES = "—–―-"
@@ -70,6 +74,19 @@ _NO_ABBREVIATION = re.compile(
     r"[\"”’)]*\s+(?=[\"“‘(]?[A-Z])"
 )
 
+CAPITALS = "A-ZÀ-Þ" + "".join(chr(code) for code in range(0x100, 0x530) if chr(code).isupper())
+"""Capital letters of Latin, Greek and Cyrillic script, for the inside of `[…]`."""
+CASELESS = "\u05d0-\u08ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\ua4cf\uac00-\ud7a3"
+"""Letters of scripts that have no capitals: Hebrew, Arabic, those of India, Thai, Chinese …"""
+# Scripts that are written without spaces between words: Chinese characters, kana, Thai, Lao, Khmer
+# and Burmese, with the marks that go with them.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+# Characters of such a script that say as much as one word, on average.
+_CHARACTERS_A_WORD = 2
+
 _SCRIPT_LANGUAGES = {
     "CYRILLIC": "ru",
     "GREEK": "el",
@@ -79,7 +96,12 @@ _SCRIPT_LANGUAGES = {
     "HEBREW": "he",
     "DEVANAGARI": "hi",
     "ARMENIAN": "hy",
+    "THAI": "th",
 }
+_KANA = re.compile("[\u3041-\u30fa]")
+# Thai sets no marks between sentences, only spaces, and sets them between clauses, too, and around
+# numbers and names. What is shorter, in characters, is taken for one of these.
+_SHORTEST_THAI = 16
 
 _WORD = re.compile(
     # One ideograph or kana is a word; elsewhere letters and digits with inner apostrophes are.
@@ -88,6 +110,13 @@ _WORD = re.compile(
 )
 _APOSTROPHES = str.maketrans({quote: "'" for quote in "‘’‚‛`´ʼ"})
 _ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
+_WORD_STOP = re.compile(
+    rf"(?<![^\W\d_])([^\W\d_]+)\.[{re.escape(_CLOSERS)}]*\s+(?=[{_QUOTES}(\[¿¡—–-]*\s?[{CAPITALS}])"
+)
+# An interrupted speech ends with a dash or dots inside its closing quote.
+_INTERRUPTED = re.compile(rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘{CAPITALS}])")
+# A closed speech that is followed by another: "Why?" "Because!" and He stopped. "Go on."
+_NEXT_SPEECH = re.compile(r"[.!?…](?:[”\"»]\s+(?=[“\"«])|[“«]\s+(?=[„»]))")
 
 
 def squeeze(text: str) -> str:
@@ -152,6 +181,22 @@ def word_stem(word: str) -> str:
     return word
 
 
+def joint(before: str, after: str) -> str:
+    """What comes between two lines of one text: a space, or nothing in scripts without spaces."""
+    unspaced = _UNSPACED.match(before[-1:]) and _UNSPACED.match(after[:1])
+    return "" if unspaced else " "
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """Lines as one text."""
+    return reduce(lambda text, line: text + joint(text, line) + line, lines)
+
+
+def count_words(text: str) -> int:
+    """About how many words a text has; in scripts without spaces, by its characters."""
+    return max(len(text.split()), len(_UNSPACED.findall(text)) // _CHARACTERS_A_WORD)
+
+
 def dominant_script(text: str) -> str | None:
     """The Unicode script most letters are in (`LATIN`, `CYRILLIC`, `CJK` …), or None."""
     letters = (character for character in text if character.isalpha())
@@ -169,11 +214,28 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
         language: An ISO 639-1 code; guessed from the script where it is not given.
     """
     if language is None:
-        # The first sentences show the script; a whole paragraph would only take longer.
-        language = _SCRIPT_LANGUAGES.get(dominant_script(text[:200]) or "", "en")
-    boundaries = _raw_boundaries(text, language)
-    spans = _spans_between(text, boundaries)
-    return _join_fragments(text, spans)
+        language = _guess_by_script(text)
+    boundaries = _thai_boundaries(text) if language == "th" else []
+    boundaries += _raw_boundaries(text, language)
+    spans = _spans_between(text, sorted(boundaries))
+    return _join_fragments(text, spans, language)
+
+
+def _guess_by_script(text: str) -> str:
+    # The first sentences show the script; a whole paragraph would only take longer.
+    head = text[:200]
+    guess = _SCRIPT_LANGUAGES.get(dominant_script(head) or "", "en")
+    return "ja" if guess == "zh" and _KANA.search(head) else guess
+
+
+def _thai_boundaries(text: str) -> list[int]:
+    """Spaces with at least a clause before and after them."""
+    found, last = [], 0
+    for space in re.finditer(r"\s+", text):
+        if min(space.start() - last, len(text) - space.end()) >= _SHORTEST_THAI:
+            found.append(space.end())
+            last = space.end()
+    return found
 
 
 def _raw_boundaries(text: str, language: str) -> list[int]:
@@ -189,13 +251,51 @@ def _raw_boundaries(text: str, language: str) -> list[int]:
     for first in range(0, len(masked), _SPLIT_AT_ONCE):
         pieces = sentencex.get_sentence_boundaries(language, masked[first : first + _SPLIT_AT_ONCE])
         found |= {first + piece["start_index"] for piece in pieces if piece["start_index"]}
-    found |= {match.end() for match in _NO_ABBREVIATION.finditer(text)}
-    # An interrupted speech ends with a dash or dots inside its closing quote.
-    interrupted = rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘A-Z])"
-    found |= {match.end() for match in re.finditer(interrupted, text)}
-    # A closed speech that is followed by another: "Why?" "Because!" and He stopped. "Go on."
-    found |= {m.end() for m in re.finditer(r"[.!?…][”\"»]\s+(?=[“\"«])", text)}
+    if language == "en":
+        found |= {match.end() for match in _NO_ABBREVIATION.finditer(text)}
+    else:
+        found |= _stops_after_words(text, language)
+        found -= {match.end() for match in _abbreviated(language).finditer(text)}
+    found |= {match.end() for match in _INTERRUPTED.finditer(text)}
+    found |= {match.end() for match in _NEXT_SPEECH.finditer(text)}
     return sorted(found - {0})
+
+
+@cache
+def _abbreviations(language: str) -> frozenset[str]:
+    """Those of a language, at the beginning of a sentence, too, and those of English names."""
+    own, english = (words_of(code).get("text", {}) for code in (language, "en"))
+    listed = f"{own.get('abbreviations', '')} {english['abbreviations']}".split()
+    return frozenset(listed) | {word[0].upper() + word[1:] for word in listed}
+
+
+@cache
+def _abbreviated(language: str) -> re.Pattern[str]:
+    """A full stop that ends no sentence of a language, with the blanks after it."""
+    # Longest first: of `d.h` and `h`, the whole is meant. A single capital is an initial.
+    longest_first = sorted(_abbreviations(language), key=lambda word: (-len(word), word))
+    listed = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![^\W\d_])(?:{listed}|[{CAPITALS}])\.\s+")
+
+
+def _stops_after_words(text: str, language: str) -> set[int]:
+    """Where a full stop after a whole word in small letters is followed by a capital.
+
+    For some languages sentencex has hundreds of abbreviations that are words, too.
+    """
+    ends = words_of(language).get("text", {}).get("sentence_ends", "").split()
+    return {
+        stop.end()
+        for stop in _WORD_STOP.finditer(text)
+        if (word := stop.group(1)) in ends
+        or (len(word) > 1 and word.islower() and word not in _abbreviations(language))
+    }
+
+
+@cache
+def _tags(language: str) -> re.Pattern[str]:
+    """How what follows a speech and belongs to it begins."""
+    return re.compile(words_of(language).get("text", {}).get("tags") or "(?!)")
 
 
 def _is_apostrophe(text: str, k: int) -> bool:
@@ -206,8 +306,10 @@ def _is_apostrophe(text: str, k: int) -> bool:
 
 def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
     """Trimmed spans; a closing mark stays with what it closes, an opening one with what follows."""
-    # „German“ speech closes with the mark that opens speech elsewhere.
-    openers = "«‘‹„" if "„" in text else "«‘‹“"
+    # „German“ speech closes with the mark that opens speech elsewhere, and so does »German« speech.
+    openers = "‘‹„" if "„" in text else "‘‹“"
+    openers += "»" if _closes_inwards(text) else "«"
+    openers += "「『《〈"
     starts = [0]
     for boundary in boundaries:
         # Walk back to the end of the words before, then over the marks that close them.
@@ -226,7 +328,16 @@ def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def _join_fragments(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _closes_inwards(text: str) -> bool:
+    """Whether the first angle quote is a closing one elsewhere: »speech«."""
+    angle = re.search("[«»]", text)
+    # Finnish and Swedish »speech» opens and closes with one mark, which then closes.
+    return angle is not None and angle.group() == "»" and "«" in text
+
+
+def _join_fragments(
+    text: str, spans: list[tuple[int, int]], language: str
+) -> list[tuple[int, int]]:
     """Join what sentencex split: a speech and its tag, an outcry and its sentence, bare marks."""
     joined: list[tuple[int, int]] = []
     has_capitals = text != text.lower()
@@ -242,7 +353,7 @@ def _join_fragments(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, 
             continues = True  # dots, dashes or quotes alone open a sentence, or close one
         else:
             speech_closed = has_quotes and text[joined[-1][1] - 1] in _CLOSERS
-            continues = _continues(piece, speech_closed, has_capitals)
+            continues = _continues(piece, speech_closed, has_capitals, language)
         if continues:
             joined[-1] = (joined[-1][0], end)
             has_words, has_quotes = has_words or words, has_quotes or quotes
@@ -252,11 +363,14 @@ def _join_fragments(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, 
     return joined
 
 
-def _continues(after: str, speech_closed: bool, has_capitals: bool) -> bool:
+def _continues(after: str, speech_closed: bool, has_capitals: bool, language: str) -> bool:
     """Whether `after` belongs to the sentence before it."""
     if has_capitals and after.lstrip(_QUOTES + "_*([—–- ")[:1].islower():
         return True  # `"Oh!" she cried`, `O Captain! my Captain!`, `vol. ii. of it`
-    return speech_closed and after[0] not in _QUOTES and _is_tag(after)
+    if not speech_closed or after[0] in _QUOTES:
+        return False
+    # Elsewhere the verb comes first, in small letters: "Nein!" rief Otto.
+    return _is_tag(after) if language == "en" else _tags(language).match(after) is not None
 
 
 def _is_tag(after: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from folioreel.errors import InputError
-from folioreel.text import tokenize, word_stem
+from folioreel.stems import find_terms, stem_word
 from folioreel.types import Alignment, Book, Kind, Link
 
 # Paragraphs: as near as the paper counts a match as correct.
@@ -209,8 +209,8 @@ def _at_paragraph(book: Book, chapter: int, paragraph: int) -> range:
 
 def _by_words(book: Book, wanted: str) -> range:
     """The sentence with most of the words by idf; of equals, the shortest."""
-    sought = _stems(wanted)
-    held = [_stems(sentence.text) for sentence in book.sentences]
+    sought = _stems(wanted, book.language)
+    held = [_stems(sentence.text, book.language) for sentence in book.sentences]
     frequency = Counter(stem for stems in held for stem in stems)
     # + 1, so that a word in every sentence still counts a little.
     worth = {stem: np.log((len(held) + 1) / frequency[stem]) for stem in sought & set(frequency)}
@@ -221,8 +221,8 @@ def _by_words(book: Book, wanted: str) -> range:
     return range(best, best + 1)
 
 
-def _stems(text: str) -> set[str]:
-    return set(map(word_stem, tokenize(text)))
+def _stems(text: str, language: str | None) -> set[str]:
+    return {stem_word(term, language) for term in find_terms(text, language)}
 
 
 def best_of_shots(alignment: Alignment) -> tuple[MomentDescription, ...]:

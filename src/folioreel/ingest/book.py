@@ -12,8 +12,8 @@ from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
-from folioreel.ingest.books.matter import drop_matter
-from folioreel.ingest.books.titles import is_numbered, is_part
+from folioreel.ingest.books.matter import drop_licence, drop_matter
+from folioreel.ingest.books.titles import is_numbered, is_part, titles_in
 from folioreel.ingest.several import Given, check_distinct, list_files
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
@@ -84,7 +84,9 @@ def list_volumes(given: Given) -> list[Path]:
 
 def _load_file(path: Path, language: str | None) -> Book:
     file = open_book(path)
-    return assemble_book(_find_reader(detect_format(file))(file), file, language)
+    read = _find_reader(detect_format(file))
+    with titles_in(language):
+        return assemble_book(read(file), file, language)
 
 
 def skim_book(path: Path | str) -> str:
@@ -177,9 +179,14 @@ def _zip_format(file: SourceFile) -> str:
 
 def assemble_book(manuscript: Manuscript, file: SourceFile, language: str | None = None) -> Book:
     """Split a manuscript's paragraphs into sentences and gather them into chapters."""
-    blocks, notes = drop_matter(manuscript.blocks)
-    text = "\n".join(block.text for block in blocks)
+    text = "\n".join(block.text for block in drop_licence(manuscript.blocks))
     language = decide_language(text, given=language, declared=manuscript.language)
+    with titles_in(language):
+        return _assemble(manuscript, file, language)
+
+
+def _assemble(manuscript: Manuscript, file: SourceFile, language: str | None) -> Book:
+    blocks, notes = drop_matter(manuscript.blocks)
     sentences: list[Sentence] = []
     paragraphs: list[Paragraph] = []
     openings: list[tuple[str, int]] = []  # (title, first paragraph)
@@ -209,7 +216,7 @@ def assemble_book(manuscript: Manuscript, file: SourceFile, language: str | None
 
 def _open_chapter(openings: list[tuple[str, int]], text: str, first: int) -> None:
     """Begin a chapter; a part, a number and a title in a row make one title."""
-    text = text.strip(" _*=")
+    text = text.strip(" _*=\u3000")
     if openings and openings[-1][1] == first:
         before = openings.pop()[0]
         # A heading above a number is a part, or a stray line of the title page.

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from folioreel.text import tokenize
+from folioreel.stems import common_language, find_terms
 from folioreel.types import Book, Film
 
 
@@ -64,21 +64,26 @@ class TokenPair:
     sentences: Tokens
     vocabulary: tuple[str, ...]
     """The words by number: those of the book first, then those that only the film has."""
+    language: str | None = None
+    """The language of both; None if they differ or it is unknown."""
 
 
 def number_tokens(film: Film, book: Book) -> TokenPair:
     """Number the words of both; silent moments have none."""
     numbers: dict[str, int] = {}
-    sentences = _number(numbers, (sentence.text for sentence in book.sentences))
-    moments = _number(numbers, (moment.text for moment in film.moments))
-    return TokenPair(moments=moments, sentences=sentences, vocabulary=tuple(numbers))
+    language = common_language(film.language, book.language)
+    sentences = _number(numbers, (sentence.text for sentence in book.sentences), language)
+    moments = _number(numbers, (moment.text for moment in film.moments), language)
+    return TokenPair(
+        moments=moments, sentences=sentences, vocabulary=tuple(numbers), language=language
+    )
 
 
-def _number(numbers: dict[str, int], texts: Iterable[str]) -> Tokens:
+def _number(numbers: dict[str, int], texts: Iterable[str], language: str | None) -> Tokens:
     ids: list[int] = []
     starts = [0]
     for text in texts:
-        ids.extend(numbers.setdefault(word, len(numbers)) for word in tokenize(text))
+        ids.extend(numbers.setdefault(word, len(numbers)) for word in find_terms(text, language))
         starts.append(len(ids))
     return Tokens(ids=np.array(ids, dtype=np.int64), starts=np.array(starts, dtype=np.int64))
 

@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from folioreel.similarity.base import TokenPair, Tokens
-from folioreel.text import word_stem
+from folioreel.stems import stem_word
 
 _WORTH_UNIT = 10.0
 _PHRASE_UNIT = 20.0
@@ -41,7 +41,7 @@ class RareWordsMeasure:
 
     def __init__(self, tokens: TokenPair) -> None:
         """Weigh the stems of both sides, and their pairs and triples."""
-        stems = _number_stems(tokens.vocabulary)  # word → stem
+        stems = _number_stems(tokens.vocabulary, tokens.language)  # word → stem
         moments, sentences = (
             Tokens(ids=stems[side.ids], starts=side.starts)
             for side in (tokens.moments, tokens.sentences)
@@ -83,9 +83,9 @@ def _multiply(product: _Product, part: slice) -> NDArray[np.float32]:
     return values
 
 
-def _number_stems(vocabulary: tuple[str, ...]) -> NDArray[np.int64]:
+def _number_stems(vocabulary: tuple[str, ...], language: str | None) -> NDArray[np.int64]:
     numbers: dict[str, int] = {}
-    found = [numbers.setdefault(word_stem(word), len(numbers)) for word in vocabulary]
+    found = [numbers.setdefault(stem_word(word, language), len(numbers)) for word in vocabulary]
     return np.array(found, dtype=np.int64)
 
 

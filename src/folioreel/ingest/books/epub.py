@@ -13,8 +13,10 @@ from folioreel.ingest.books import blocks, trees
 from folioreel.ingest.books.blocks import Block, Document, Manuscript, TocEntry
 from folioreel.ingest.books.html import blocks_of
 from folioreel.ingest.books.matter import story_documents
+from folioreel.ingest.books.titles import titles_in
 from folioreel.ingest.books.trees import Element, elements, tag_of, types_of
 from folioreel.ingest.source import Archive, SourceFile
+from folioreel.language import language_code
 from folioreel.text import list_some
 
 _FEWEST_WORDS = 20  # a book of pictures has fewer: a title, page numbers
@@ -71,19 +73,20 @@ def read_epub(file: SourceFile) -> Manuscript:
     _refuse_protected(archive)
     package = _read_package(archive)
     notes = list(package.notes)
-    documents = _read_documents(archive, package, notes)
-    _refuse_pictures(documents, package, path)
-    story, left_out = story_documents(documents)
+    with titles_in(language_code(package.language)):
+        documents = _read_documents(archive, package, notes)
+        _refuse_pictures(documents, package, path)
+        story, left_out = story_documents(documents)
+        told = blocks.arrange(
+            replace(block, href=document.href)
+            for document in blocks.head_documents(story, package.toc)
+            for block in document.blocks
+        )
     if left_out:
         notes.append(f"skipped documents that are not part of the story: {list_some(left_out)}")
-    told = [
-        replace(block, href=document.href)
-        for document in blocks.head_documents(story, package.toc)
-        for block in document.blocks
-    ]
     return Manuscript(
         title=package.title or path.stem,
-        blocks=blocks.arrange(told),
+        blocks=told,
         language=package.language,
         notes=tuple(notes),
     )

@@ -9,9 +9,10 @@ from folioreel.errors import InputError
 from folioreel.ingest.books import trees
 from folioreel.ingest.books.blocks import Manuscript, arrange, promote_headings
 from folioreel.ingest.books.html import Gatherer
-from folioreel.ingest.books.titles import is_numbered
+from folioreel.ingest.books.titles import is_numbered, titles_in
 from folioreel.ingest.books.trees import Element, tag_of
 from folioreel.ingest.source import SourceFile, is_zip
+from folioreel.language import language_code
 
 # FB2 keeps notes in a second body with the name "notes"; editors write other names as well.
 _NOTES_BODY = re.compile(r"notes?|comments?|footnotes?|примечани|сноск|коммент", re.IGNORECASE)
@@ -51,13 +52,15 @@ def read_fb2(file: SourceFile) -> Manuscript:
     for node in list(tree):
         if node not in bodies or node in notes:
             tree.remove(node)
-    _turn_into_html(tree, note_ids)
-    blocks = promote_headings(Gatherer().gather(tree))
+    with titles_in(language_code(language)):
+        _turn_into_html(tree, note_ids)
+        found = promote_headings(Gatherer().gather(tree))
+        blocks = arrange(replace(block, href=path.name) for block in found)
     if not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; was it exported without its content?", path)
     return Manuscript(
         title=title or path.stem,
-        blocks=arrange(replace(block, href=path.name) for block in blocks),
+        blocks=blocks,
         language=language,
         notes=trees.note_truncation(data, b"</fictionbook>"),
     )

@@ -15,9 +15,10 @@ from folioreel.ingest.books import html_elements, trees
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_stanza
 from folioreel.ingest.books.matter import drop_link_lists
-from folioreel.ingest.books.titles import HEADING_CHARACTERS, is_break
+from folioreel.ingest.books.titles import HEADING_CHARACTERS, is_break, titles_in
 from folioreel.ingest.books.trees import Element, clean_text, tag_of
 from folioreel.ingest.source import SourceFile
+from folioreel.language import decide_language
 
 # Marks inside the gathered text; the parser lets no document hold these characters.
 _LINK_START, _LINK_END, _ID_START, _ID_END, _NOTE = "\x01", "\x02", "\x03", "\x04", "\x05"
@@ -43,19 +44,27 @@ def read_html(file: SourceFile) -> Manuscript:
     """Read a book that is one HTML file."""
     data, path = file.data, file.path
     tree = trees.parse_html(trees.decode_markup(data, path))
-    blocks = blocks_of(tree) if tree is not None else []
+    declared = _declared_language(tree) if tree is not None else None
+    words = " ".join(tree.itertext()) if tree is not None else ""
+    with titles_in(decide_language(words, declared=declared)):
+        found = blocks_of(tree) if tree is not None else []
+        blocks = block_steps.arrange([replace(block, href=path.name) for block in found])
     if tree is None or not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the book, or only a page that links to it?", path)
     title = trees.field(tree, "title", "body") or ""
     stated = _GUTENBERG_TITLE.match(title)  # without Project Gutenberg's words around it
     headings = (block.text for block in blocks if block.kind == "heading")
-    language = tree.get("lang") or tree.get(_XML_LANGUAGE) or tree.get("xml:lang") or ""
     return Manuscript(
         title=(stated["title"] if stated else title) or next(headings, None) or path.stem,
-        blocks=block_steps.arrange([replace(block, href=path.name) for block in blocks]),
-        language=language.strip() or None,
+        blocks=blocks,
+        language=declared,
         notes=trees.note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else (),
     )
+
+
+def _declared_language(tree: Element) -> str | None:
+    found = tree.get("lang") or tree.get(_XML_LANGUAGE) or tree.get("xml:lang") or ""
+    return found.strip() or None
 
 
 def blocks_of(tree: Element) -> list[Block]:

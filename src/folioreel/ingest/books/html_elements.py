@@ -32,7 +32,7 @@ _PAGE_NUMBER_CLASS = re.compile(
     r"linenum(?:ber)?|lineno|line-number)$"
 )
 _PAGE_NUMBER = re.compile(
-    rf"^[\[({{|]*\s*(?:{titles.ANY_LANGUAGE.page_numbers})?\s*(?:\d+|[ivxlcdm]+)?\s*[\])}}|]*$",
+    rf"^[\[({{|]*\s*(?:{titles.any_language('page_numbers')})?\s*(?:\d+|[ivxlcdm]+)?\s*[\])}}|]*$",
     re.IGNORECASE,
 )
 _NOTE_CLASS = re.compile(

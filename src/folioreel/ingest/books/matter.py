@@ -29,7 +29,8 @@ from itertools import accumulate
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block, Document, drop_blocks
-from folioreel.ingest.books.titles import ANY_LANGUAGE, MatterKind, matter_kind
+from folioreel.ingest.books.titles import MatterKind, matter_kind
+from folioreel.text import count_words
 
 # What a "title page" or "dedication" may hold, in either unit (about five printed pages); one with
 # more text is mislabelled, and may hold a chapter.
@@ -69,13 +70,14 @@ _PRODUCED_BY = re.compile(
     r"^(?:e-?text )?(?:produced|prepared|transcribed|scanned|digitized) (?:by|from)\b",
     re.IGNORECASE,
 )
-_TRANSCRIBER = re.compile(r"^[\[(*]*\s*transcriber[’']?s?[’']?\s+notes?\b", re.IGNORECASE)
-_PICTURE = re.compile(r"^\[\s*(?:illustration|frontispiece|picture|image)\b.*\]?$", re.IGNORECASE)
-_FOOTNOTE = re.compile(r"^\[(?:\d{1,3}|[*†‡])\]\s|^\[?footnotes?\b|^(?:\*|†)\s+\S", re.IGNORECASE)
-_IMPRINT = re.compile(rf"^\W*(?:{ANY_LANGUAGE.imprints})\b", re.IGNORECASE)
-_THE_END = re.compile(rf"^[^\w]*(?:{ANY_LANGUAGE.ends})[^\w]*$", re.IGNORECASE)
+# What notes may be; a heading that is called a footnote opens a section, which goes as a whole.
+_NOTE_BLOCKS = {
+    "transcriber's notes": ("paragraph", "verse", "break"),
+    "footnotes": ("paragraph",),
+}
 _ENTRY_END = re.compile(r"(?:\.{2,}|\s{2,}|\s)\d{1,4}$")
 _NUMERAL = re.compile(r"\b(?:\d+|[ivxlcdm]+)\b\.?|[.·…\s]+", re.IGNORECASE)
+_NUMBERED_ENTRY = re.compile(r"^(?:\d{1,3}|[IVXLC]+)\s*[.:)]?\s*(?:--|[—–])\s*\S")
 _ENTRY_CHARACTERS = 160  # an entry of the contents with a summary; a paragraph is longer
 _CAPTION_CHARACTERS = 60  # what may stand between entries: "PART ONE", "CHAPTER … PAGE"
 
@@ -203,6 +205,11 @@ def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str
     return tuple(kept), (note,) if names else ()
 
 
+def drop_licence(blocks: Sequence[Block]) -> list[Block]:
+    """Leave out Project Gutenberg's English around a text in any language."""
+    return _drop_gutenberg(list(blocks), Counter())
+
+
 def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     """Drop what precedes Project Gutenberg's start mark and what follows its end mark."""
     first, last = 0, len(blocks)
@@ -222,12 +229,9 @@ def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
 def _drop_single_blocks(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     kept = []
     for block in blocks:
-        if _PICTURE.match(block.text):
-            skipped["captions"] += 1
-        elif _TRANSCRIBER.match(block.text) and block.kind != "heading":
-            skipped["transcriber's notes"] += 1
-        elif _FOOTNOTE.match(block.text) and block.kind == "paragraph":
-            skipped["footnotes"] += 1
+        kind = titles.aside_kind(block.text)
+        if kind == "captions" or (kind is not None and block.kind in _NOTE_BLOCKS[kind]):
+            skipped[kind] += 1
         elif _is_contents_list(block):
             skipped["contents"] += 1
         else:
@@ -252,7 +256,7 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     first_chapter = _first_chapter(blocks)
     kinds = [_section_kind(block, early=k < first_chapter) for k, block in enumerate(blocks)]
     ends = _section_ends(blocks, kinds)
-    passed = [0, *accumulate(len(block.text.split()) for block in blocks)]  # words
+    passed = [0, *accumulate(count_words(block.text) for block in blocks)]  # words
     total = passed[-1]
     kept: list[Block] = []
     k = 0
@@ -273,7 +277,7 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
 def _section_kind(block: Block, *, early: bool) -> MatterKind | None:
     """The kind of matter that a block is the title of; `early` is before the first chapter."""
     text = block.text.strip(" _*=")
-    kind = matter_kind(text) if len(text.split()) <= _TITLE_WORDS else None
+    kind = matter_kind(text) if count_words(text) <= _TITLE_WORDS else None
     if kind in (None, "excerpt"):
         return None
     is_heading = block.kind == "heading"
@@ -316,16 +320,26 @@ def _is_prose_soon(blocks: list[Block], k: int) -> bool:
 
 
 def _is_prose(block: Block) -> bool:
-    return len(block.text.split()) >= _PROSE_WORDS
+    return count_words(block.text) >= _PROSE_WORDS
 
 
 def _is_told(block: Block) -> bool:
     """Whether a short block is a sentence of a story rather than a line of a title page."""
-    words = block.text.split()
-    if len(words) < 3 or block.text[-1] not in ".!?…”\"'’" or _IMPRINT.match(block.text):
+    if _NUMBERED_ENTRY.match(block.text):
         return False
+    words = block.text.split()
+    if (
+        not block.text
+        or block.text[-1] not in ".!?…”\"'’。！？」』؟۔»“«"
+        or titles.is_imprint(block.text)
+    ):
+        return False
+    if not any(character.isupper() or character.islower() for character in block.text):
+        return count_words(block.text) >= 5  # a script without capitals
     # A title page has its words in capitals.
-    return sum(word[:1].islower() for word in words[1:]) > 0.6 * (len(words) - 1)
+    return len(words) >= 3 and sum(word[:1].islower() for word in words[1:]) > 0.6 * (
+        len(words) - 1
+    )
 
 
 def _first_chapter(blocks: list[Block]) -> int:
@@ -340,7 +354,7 @@ def _drop_after_end(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     for k in range(3 * len(blocks) // 4, len(blocks)):
         # "CHAPTER XXXIII" above it makes it a chapter's title.
         is_title = k > 0 and blocks[k - 1].kind == "heading"
-        if _THE_END.match(blocks[k].text) and not is_title:
+        if titles.is_end(blocks[k].text) and not is_title:
             after = blocks[k + 1 :]
             if any(b.kind == "heading" and titles.is_numbered(b.text) for b in after):
                 return blocks

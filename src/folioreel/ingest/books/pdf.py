@@ -25,9 +25,10 @@ from folioreel.ingest.books.blocks import (
 )
 from folioreel.ingest.books.pdf_layout import Area, Placed, Style
 from folioreel.ingest.books.pdf_lines import FEWEST_LETTERS, SOFT_HYPHEN, Line
-from folioreel.ingest.books.titles import is_break, is_numbered, is_strong_heading
+from folioreel.ingest.books.titles import is_break, is_numbered, is_strong_heading, titles_in
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import SourceFile
+from folioreel.language import decide_language
 
 _FILE_NAME = re.compile(
     r"^(?:untitled|microsoft word\b.*|.*\.(?:docx?|odt|indd|tex|rtf|pdf|qxd|pub|html?))?$",
@@ -86,10 +87,14 @@ def read_pdf(file: SourceFile) -> Manuscript:
         pages, notes = pdf_lines.read_pages(document, file)
         _refuse_unreadable(pages, file.path)
         title = clean_text(document.get_metadata_value("Title") or "")
+        declared = pdf_lines.read_language(document)
+        words = " ".join(line.text for lines in pages for line in lines)
+        with titles_in(decide_language(words, declared=declared)):
+            blocks = arrange(head_pages(_blocks(pages), pdf_lines.read_outline(document)))
         return Manuscript(
             title=file.path.stem if _FILE_NAME.match(title) else title,
-            blocks=arrange(head_pages(_blocks(pages), pdf_lines.read_outline(document))),
-            language=pdf_lines.read_language(document),
+            blocks=blocks,
+            language=declared,
             notes=notes,
         )
 

@@ -12,14 +12,14 @@ from typing import Literal
 
 from folioreel.ingest.books.blocks import numeral_value
 from folioreel.ingest.books.pdf_lines import Line, merge_continuations
-from folioreel.ingest.books.titles import ANY_LANGUAGE, is_break
+from folioreel.ingest.books.titles import any_language, is_break
 
 _EDGE_LINES = 3  # running heads and page numbers are among so many at a page's top or bottom
 _SLOT = 6.0  # points; lines that are closer are at the same height on different pages (half a line)
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,4}|[ivxlc]{1,7})(?![\w])", re.IGNORECASE)
 _DECORATED_NUMBER = re.compile(
-    rf"^[\s\-–—|~•·\[(<*.]*(?:{ANY_LANGUAGE.page_numbers})?\s*(?:\d{{1,4}}|[ivxlc]{{1,7}})"
-    rf"(?:\s*(?:/|{ANY_LANGUAGE.of_pages})\s*\d{{1,4}})?[\s\-–—|~•·\])>*.]*$",
+    rf"^[\s\-–—|~•·\[(<*.]*(?:{any_language('page_numbers')})?\s*(?:\d{{1,4}}|[ivxlc]{{1,7}})"
+    rf"(?:\s*(?:/|{any_language('of_pages')})\s*\d{{1,4}})?[\s\-–—|~•·\])>*.]*$",
     re.IGNORECASE,
 )
 _LARGER = 1.15  # letters larger than the text's by this factor are a chapter's number, not a page's

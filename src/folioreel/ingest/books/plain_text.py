@@ -10,8 +10,10 @@ from typing import Literal
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
-from folioreel.ingest.books.titles import is_break, is_chapter_line, is_strong_heading
+from folioreel.ingest.books.titles import is_break, is_chapter_line, is_strong_heading, titles_in
 from folioreel.ingest.source import SourceFile
+from folioreel.language import decide_language
+from folioreel.text import join_lines, joint
 
 # How the file separates paragraphs.
 Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
@@ -19,7 +21,7 @@ Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "sho
 _NOTE_MARK = re.compile(r"(?<=\S)\[(?:\d{1,3}|[*†‡])\]")
 _EMPHASIS = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 _NO_TITLE = re.compile(r"[\[(*]|\W*transcriber|(?:by|author|title)\W*$", re.IGNORECASE)
-_ENDS = ".!?”\"'’…:"  # what ends a sentence or a speech, and so perhaps a paragraph
+_ENDS = ".!?”\"'’…:»«“。！？」』؟"  # what ends a sentence or a speech, and so perhaps a paragraph
 _FILLED = 0.75  # a line shorter than this share of the width is verse, or a paragraph's last
 _DEEPEST_INDENT = 8  # blanks; a line further in is centred or right-aligned, and opens no paragraph
 _EVENLY_SPACED = 0.002  # with so few double blank lines (1 in 500), spacing marks no headings
@@ -37,7 +39,8 @@ class _Line:
 
 def read_plain_text(file: SourceFile) -> Manuscript:
     """Read a text file; the layout is detected from the text."""
-    return parse_plain_text(file.text, default_title=file.path.stem)
+    with titles_in(decide_language(file.text)):
+        return parse_plain_text(file.text, default_title=file.path.stem)
 
 
 def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
@@ -155,7 +158,7 @@ def _classify(
     if is_strong_heading(first.text) and len(group) <= 4 and _fits_heading(group):
         return [_block("heading", group)]
     if len(group) <= 3:
-        whole = " ".join(line.text for line in group)
+        whole = join_lines(line.text for line in group)
         if titles.is_weak_heading(
             whole,
             blank_before=first.blank_before,
@@ -196,7 +199,7 @@ def _block(kind: BlockKind, group: list[_Line]) -> Block:
     for line in group:
         content = _EMPHASIS.sub("", _NOTE_MARK.sub("", line.text)).strip()
         if text and content:
-            text += " "
+            text += joint(text, content)
         places.append((len(text), line.number))
         text += " ".join(content.split())
     return Block(kind=kind, text=text, lines=tuple(places))

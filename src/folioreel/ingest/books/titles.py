@@ -1,13 +1,20 @@
 """What a line of text says as a title: a chapter's, a part's, or that of front and back matter.
 
-All words that depend on a language are in `LANGUAGES`: to add a language, add an entry there.
+The words are in the folder `languages`. Readers of books ask the functions here, which know them in
+the language of the book that is being read (`titles_in`), or else in all languages.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from typing import Literal
+
+from folioreel.language import described_languages, words_of
+from folioreel.text import CAPITALS, CASELESS
 
 # What a title names, if not a part of the story; `matter.py` says which of these are left out.
 MatterKind = Literal[
@@ -20,162 +27,167 @@ MatterKind = Literal[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """The words of one language, each field a regular expression of alternatives.
-
-    Case does not matter. A title is compared with the words of all languages.
-    """
-
-    chapters: str = ""  # what a chapter is called; its number comes before or after
-    parts: str = ""  # what a division above the chapters is called
-    sections: str = ""  # titles of parts of the story that have no number
-    numbers: str = ""  # numbers in words
-    contents: str = ""  # this and the next five: titles of matter; see `MatterKind`
-    pages: str = ""
-    apparatus: str = ""
-    prefaces: str = ""
-    introductions: str = ""
-    excerpts: str = ""
-    ends: str = ""  # what is printed below the last line of a story
-    imprints: str = ""  # first words of lines on a title page
-    page_numbers: str = ""  # what may come before a page number
-    of_pages: str = ""  # what comes between a page number and the number of pages: "3 of 12"
-
-
-LANGUAGES = {
-    "en": Words(
-        chapters=r"chapter|chap\.|stave|canto|letter|scene|section|episode",
-        parts=r"part|book|volume|vol\.",
-        sections="prologue|epilogue|prelude|interlude|postlude|conclusion|afterward|finale|"
-        "l'envoi|coda",
-        numbers="one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
-        "fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|"
-        "eighty|ninety|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|"
-        "twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|"
-        "twentieth|thirtieth|last",
-        contents=r"(?:table of )?contents|(?:table of )?illustrations|(?:table of )?list of \w+",
-        pages=r"(?:front |back |book )?cover(?: page| image)?|(?:half[- ]?)?title(?:[- ]?page)?|"
-        r"(?:un)?copyright(?: page| notice| information)?|imprint|colophon|dedication|"
-        r"(?:other )?(?:books|titles|works|novels) by\b.*|also (?:by|available)\b.*|"
-        r"by the same author|about(?: (?:the|this) (?:authors?|publisher|translator|illustrator|"
-        r"editor|type|e-?book|edition|book))?|(?:advance )?praise(?: for\b.*)?|"
-        r"acknowledge?ments?|permissions|credits|newsletter(?: sign-?up)?|landmarks|frontispiece|"
-        r"front ?matter|back ?matter|advertisements?",
-        apparatus=r"(?:foot|end)?notes|index|bibliography|glossary|works cited|errata|"
-        r"(?:translator|editor|transcriber|publisher)[’']?s?[’']? "
-        r"(?:notes?|preface|introduction|foreword)|notes? on the (?:text|translation|type)|"
-        r"afterword\b.*\bby\b.*|(?:reading group|discussion) (?:guide|questions)|"
-        r"(?:full )?project gutenberg\b.*|(?:pg|etext) editor[’']?s bookmarks",
-        prefaces=r"(?:author[’']?s?[’']? )?(?:preface|foreword)(?: (?:to|by)\b.*)?",
-        introductions=r"(?:author[’']?s?[’']? )?introduct(?:ion|ory)\b.*",
-        excerpts=r"(?:excerpt|preview) (?:from|of)\b.*",
-        ends=r"the\s+end|finis",
-        imprints="all rights|copyright|printed|published|first published|entered according|by|"
-        "with|illustrated|translated|edited|dedicated|to",
-        page_numbers=r"page|p\.|pg\.?",
-        of_pages="of",
-    ),
-    "fr": Words(
-        chapters="chapitre",
-        parts="livre|partie|tome",
-        sections="épilogue",
-        contents="table des matières",
-        pages="couverture|page de titre|dédicace",
-        ends="fin",
-    ),
-    "de": Words(
-        chapters="kapitel",
-        parts="teil|buch",
-        sections="prolog|epilog",
-        contents="inhalt(?:sverzeichnis)?",
-        pages="titelseite|impressum|widmung",
-        ends="ende",
-        page_numbers="seite",
-        of_pages="von",
-    ),
-    "es": Words(
-        chapters="cap[íi]tulo",
-        parts="parte|libro",
-        sections="prólogo|epílogo",
-        contents="índice",
-        pages="portada|dedicatoria",
-    ),
-    "it": Words(chapters="capitolo", parts="parte|libro", contents="indice"),
-    "nl": Words(chapters="hoofdstuk"),
-    "no": Words(chapters="kapittel"),
-    "fi": Words(chapters="luku"),
-    "pl": Words(chapters="rozdział"),
-    "cs": Words(chapters="kapitola"),
-    "ru": Words(
-        chapters="глава",
-        parts="часть|книга|том",
-        sections="пролог|эпилог",
-        contents="содержание|оглавление",
-        pages="обложка|титульный лист|аннотация|выходные данные",
-        apparatus="примечания|сноски",
-        ends="конец",
-        page_numbers=r"стр\.?",
-        of_pages="из",
-    ),
-    "el": Words(chapters="κεφάλαιο"),
+_KEYS: dict[MatterKind, str] = {
+    "contents": "contents",
+    "page": "pages",
+    "apparatus": "apparatus",
+    "preface": "prefaces",
+    "introduction": "introductions",
+    "excerpt": "excerpts",
 }
-
-# The words of all languages together.
-ANY_LANGUAGE = Words(
-    **{
-        field.name: "|".join(filter(None, (getattr(w, field.name) for w in LANGUAGES.values())))
-        for field in fields(Words)
-    }
-)
 
 _ROMAN = r"(?=[IVXLC])(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})"
-_NUMBER = (
-    rf"(?:\d{{1,3}}|{_ROMAN}|{_ROMAN.lower()}|"
-    rf"(?:{ANY_LANGUAGE.numbers})(?:[- ](?:{ANY_LANGUAGE.numbers}))?)"
-)
-_CHAPTER_WORD = f"(?:{ANY_LANGUAGE.chapters}|{ANY_LANGUAGE.parts})"
-# A title after the number begins with a capital or a quote: "Part of it was gone" is not a heading.
-_TITLE = r"(?:\s*[.:,—–-]*\s*(?-i:[\"“‘'(_A-ZÀ-ÞА-Я0-9]).{0,90})?"
-_CHAPTER = re.compile(
-    rf"^(?:the\s+)?(?:{_CHAPTER_WORD}\s+(?:the\s+)?{_NUMBER}\b|{_NUMBER}\.?\s+{_CHAPTER_WORD}\b)"
-    rf"[.:)\]—–-]*{_TITLE}\s*$",
-    re.IGNORECASE,
-)
-_NAMED_SECTION = re.compile(
-    rf"^(?:the\s+)?(?:{ANY_LANGUAGE.sections})\b[.:—–-]*{_TITLE}\s*$", re.IGNORECASE
-)
-_BARE_NUMBER = re.compile(rf"^[\[(§—-]*\s*(?:{_ROMAN}|\d{{1,3}})\s*[.)\]—-]*$")
-_NUMBERED_TITLE = re.compile(rf"^(?:{_ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'A-ZÀ-ÞА-Я].{{1,80}}$")
-_WORD_NUMBERED = re.compile(
-    rf"^(?=[A-ZÀ-Þ][^A-ZÀ-Þ])(?i:{ANY_LANGUAGE.numbers})(?:-\w+)?\s*[.:—–-]\s*"
-    r"[A-ZÀ-Þ][^a-zà-ÿ]{2,80}$"
-)
-_CHAPTER_LINE = re.compile(rf"^chapter\s+(?:the\s+)?{_NUMBER}\s*[.:]?$", re.IGNORECASE)
-_PART = re.compile(rf"^(?:the\s+)?(?:{ANY_LANGUAGE.parts})\b", re.IGNORECASE)
 _BREAK = re.compile(r"^\s*(?:[*#~=_•·—–+oO-]\s*){1,}$|^\s*(?:\*\s*){2,}$|^\s*[⁂❦❧☙]\s*$")
-
-_ARTICLE = r"(?:the\s+|an?\s+)?"
-_MATTER_WORDS: dict[MatterKind, str] = {
-    "contents": rf"{_ARTICLE}(?:{ANY_LANGUAGE.contents})",
-    "page": rf"(?:{ANY_LANGUAGE.pages})",  # without an article: "The Cover" is a chapter's title
-    "apparatus": rf"{_ARTICLE}(?:{ANY_LANGUAGE.apparatus})",
-    "preface": rf"{_ARTICLE}(?:{ANY_LANGUAGE.prefaces})",
-    "introduction": rf"{_ARTICLE}(?:{ANY_LANGUAGE.introductions})",
-    "excerpt": rf"{_ARTICLE}(?:{ANY_LANGUAGE.excerpts})",
-}
-_MATTER = {kind: re.compile(rf"^{w}[.:]?$", re.I) for kind, w in _MATTER_WORDS.items()}
-
-END_MARKS = ".!?…:;,"  # what ends a sentence or a clause, and never a chapter's title
+_BARE_NUMBER = re.compile(rf"^[\[(§—-]*\s*(?:{_ROMAN}|\d{{1,3}})\s*[.)\]—-]*$")
+_NUMBERED_TITLE = re.compile(rf"^(?:{_ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'{CAPITALS}].{{1,80}}$")
+# The title after the number begins with a capital or a quote: "Part of it was gone" is no heading.
+_TITLE = rf"(?:\s*[.:,—–-]*\s*(?-i:[\"“‘'(_«„»¿¡{CAPITALS}{CASELESS}0-9]).{{0,90}})?"
+END_MARKS = ".!?…:;,。！？：；，、؟۔।"  # end a sentence or a clause, and never a chapter's title
 HEADING_CHARACTERS = 110  # a longer line is prose, even if it begins like a heading
 _TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
-_FRAME = " _*="  # what plain text puts around a title for emphasis
+_CASELESS_CHARACTERS = 30  # the same, for scripts without capitals, where only the length tells
+_FRAME = " _*=\u3000"  # what plain text puts around a title for emphasis
+
+
+class Titles:
+    """What titles mean in one language, and in English, whose notices stand in every edition."""
+
+    def __init__(self, language: str | None) -> None:
+        """Compile the words of a language; of all languages if it is not known."""
+        known = described_languages() if language is None else dict.fromkeys(("en", language))
+        books = [words_of(code).get("book", {}) for code in known]
+
+        def words(key: str) -> str:
+            found = [word for book in books for word in book.get(key, ())]
+            return "|".join(found) or "(?!)"
+
+        numbers, suffixes = words("numbers"), words("number_suffixes")
+        number = (
+            rf"(?:(?:\d{{1,3}}|{_ROMAN}|{_ROMAN.lower()})(?:{suffixes})?|"
+            rf"(?:{numbers})(?:[- ](?:{numbers}))?)"
+        )
+        chapter = f"(?:{words('chapters')}|{words('parts')})"
+        article = rf"(?:(?:{words('articles')})\s+)?"
+        # Of the articles, English headings have `the` alone: "A Part of the World" is a title.
+        the = article if language not in (None, "en") else r"(?:the\s+)?"
+        usual = "|".join(book["chapters"][0] for book in books if book.get("chapters"))
+        self._chapter = re.compile(
+            rf"^{the}(?:{chapter}\s+{the}{number}\b|{number}\.?\s+{chapter}\b)"
+            rf"[.:)\]—–-]*{_TITLE}\s*$",
+            re.IGNORECASE,
+        )
+        self._form = re.compile(rf"^(?:{words('forms')})", re.IGNORECASE)
+        self._section = re.compile(
+            rf"^{the}(?:{words('sections')})\b[.:—–-]*{_TITLE}\s*$", re.IGNORECASE
+        )
+        self._word_numbered = re.compile(
+            rf"^(?=[{CAPITALS}][^{CAPITALS}])(?i:{numbers})(?:-\w+)?\s*[.:—–-]\s*"
+            rf"[{CAPITALS}][^a-zà-ÿ]{{2,80}}$"
+        )
+        order = rf"(?:{usual})\s+{the}{number}"
+        if language not in (None, "en"):
+            order += rf"|{number}\.?\s+(?:{usual})"
+        self._chapter_line = re.compile(rf"^(?:{order})\s*[.:]?$", re.IGNORECASE)
+        self._part = re.compile(rf"^{the}(?:{words('parts')})\b", re.IGNORECASE)
+        self._matter: dict[MatterKind, re.Pattern[str]] = {
+            kind: re.compile(
+                # A page has no article: "The Cover" is a chapter's title.
+                rf"^{'' if kind == 'page' else article}(?:{words(key)})[.:]?$",
+                re.IGNORECASE,
+            )
+            for kind, key in _KEYS.items()
+        }
+        self._imprint = re.compile(rf"^\W*(?:{words('imprints')})\b", re.IGNORECASE)
+        self._end = re.compile(rf"^[^\w]*(?:{words('ends')})[^\w]*$", re.IGNORECASE)
+        self._picture = re.compile(rf"^\[\s*(?:{words('pictures')})\b.*\]?$", re.IGNORECASE)
+        self._transcriber = re.compile(rf"^[\[(*]*\s*(?:{words('transcribers')})\b", re.IGNORECASE)
+        self._footnote = re.compile(
+            rf"^\[(?:\d{{1,3}}|[*†‡])\]\s|^\[?(?:{words('footnotes')})\b|^(?:\*|†)\s+\S",
+            re.IGNORECASE,
+        )
+
+    def matter_kind(self, title: str) -> MatterKind | None:
+        """What kind of front or back matter a title names; None if it may be the story's."""
+        return next((kind for kind, words in self._matter.items() if words.match(title)), None)
+
+    def is_strong_heading(self, text: str) -> bool:
+        """Whether the words of a line make it a heading: `CHAPTER IV`, `第一章 雪`."""
+        if len(text) > HEADING_CHARACTERS:
+            return False
+        if (form := self._form.match(text)) is not None:
+            rest = text[form.end() :]
+            set_off = not rest or not (rest[0].isalnum() or rest[0] in END_MARKS)
+            length = _CASELESS_CHARACTERS * (2 if set_off else 1)
+            return len(text) <= length and (not rest or rest[-1] not in END_MARKS)
+        return bool(self._chapter.match(text) or self._section.match(text))
+
+    def is_numbered(self, text: str) -> bool:
+        """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
+        forms = (_BARE_NUMBER, _NUMBERED_TITLE, self._word_numbered)
+        return self.is_strong_heading(text) or any(form.match(text) for form in forms)
+
+    def is_chapter_line(self, text: str) -> bool:
+        """Whether a line is a chapter's number and nothing else: `CHAPTER II`."""
+        return bool(self._chapter_line.match(text))
+
+    def is_part(self, text: str) -> bool:
+        """Whether a heading is that of a part or a book, which has chapters below it."""
+        return bool(self._part.match(text))
+
+    def is_imprint(self, text: str) -> bool:
+        """Whether a line begins like one of a title page: `Printed by …`."""
+        return bool(self._imprint.match(text))
+
+    def is_end(self, text: str) -> bool:
+        """Whether a line is what is printed below the end of a story: `THE END`."""
+        return bool(self._end.match(text))
+
+    def aside_kind(self, text: str) -> str | None:
+        """What a block is that is no part of the running text: a caption, or a note."""
+        asides = {
+            "captions": self._picture,
+            "transcriber's notes": self._transcriber,
+            "footnotes": self._footnote,
+        }
+        return next((kind for kind, words in asides.items() if words.match(text)), None)
+
+
+@cache
+def load_titles(language: str | None) -> Titles:
+    """The titles of a language; of all languages if it is not known."""
+    return Titles(language)
+
+
+_reading: ContextVar[str | None] = ContextVar("reading", default=None)
+
+
+@contextmanager
+def titles_in(language: str | None) -> Iterator[None]:
+    """Read a book in a language: until the end of the block, its words decide what a title is.
+
+    The readers of all formats ask for titles in many places, so the language is not handed through
+    each of them. Inside another such block, which the user's choice opens, nothing changes.
+    """
+    token = _reading.set(_reading.get() or language)
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+def _titles() -> Titles:
+    return load_titles(_reading.get())
+
+
+def any_language(key: str) -> str:
+    """The words of all languages under a key, as one regular expression."""
+    found = [words_of(code).get("book", {}).get(key, ()) for code in described_languages()]
+    return "|".join(word for words in found for word in words)
 
 
 def matter_kind(title: str) -> MatterKind | None:
     """What kind of front or back matter a title names; None if it may be the story's."""
-    title = title.strip(_FRAME)
-    return next((kind for kind, pattern in _MATTER.items() if pattern.match(title)), None)
+    return _titles().matter_kind(title.strip(_FRAME))
 
 
 def is_break(text: str) -> bool:
@@ -185,22 +197,37 @@ def is_break(text: str) -> bool:
 
 def is_strong_heading(text: str) -> bool:
     """Whether the words of a line make it a heading: `CHAPTER IV`, `Stave I: Marley's Ghost`."""
-    text = text.strip(_FRAME)
-    if len(text) > HEADING_CHARACTERS:
-        return False
-    return bool(_CHAPTER.match(text) or _NAMED_SECTION.match(text))
+    return _titles().is_strong_heading(text.strip(_FRAME))
 
 
 def is_numbered(text: str) -> bool:
     """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
-    text = text.strip(_FRAME)
-    forms = (_BARE_NUMBER, _NUMBERED_TITLE, _WORD_NUMBERED)
-    return is_strong_heading(text) or any(form.match(text) for form in forms)
+    return _titles().is_numbered(text.strip(_FRAME))
 
 
 def is_chapter_line(text: str) -> bool:
     """Whether a line holds `CHAPTER II` and nothing else: a heading even without blank lines."""
-    return bool(_CHAPTER_LINE.match(text.strip(_FRAME)))
+    return _titles().is_chapter_line(text.strip(_FRAME))
+
+
+def is_part(text: str) -> bool:
+    """Whether a heading is that of a part or a book, which has chapters below it."""
+    return _titles().is_part(text.strip(_FRAME))
+
+
+def is_imprint(text: str) -> bool:
+    """Whether a line begins like one of a title page: `Printed by …`."""
+    return _titles().is_imprint(text)
+
+
+def is_end(text: str) -> bool:
+    """Whether a line is what is printed below the end of a story: `THE END`."""
+    return _titles().is_end(text)
+
+
+def aside_kind(text: str) -> str | None:
+    """What a block is that is no part of the running text: a caption, or a note."""
+    return _titles().aside_kind(text)
 
 
 def is_weak_heading(
@@ -219,7 +246,7 @@ def is_weak_heading(
     if not text or len(text.split()) > _TITLE_WORDS or is_break(text):
         return False
     set_off = new_page or blank_before >= 2  # one blank line separates paragraphs
-    if set_off and (is_numbered(text) or _is_capitals(text)):
+    if set_off and (is_numbered(text) or _is_capitals(text) or _is_short_caseless(text)):
         return True
     # `XXXVIII.` ends with a stop too; anything of eight characters that does may be a sentence.
     if evenly_spaced and is_numbered(text) and (len(text) < 8 or text[-1] not in END_MARKS):
@@ -237,14 +264,21 @@ def is_subtitle(text: str, *, blank_before: int) -> bool:
         return False
     if _is_capitals(text):
         return True
+    if _is_short_caseless(text):
+        return True
     return text[-1] not in END_MARKS and text[-1] not in "\"”'’" and text[0].isupper()
 
 
-def is_part(text: str) -> bool:
-    """Whether a heading is that of a part or a book, which has chapters below it."""
-    return bool(_PART.match(text.strip(_FRAME)))
+def _is_short_caseless(text: str) -> bool:
+    """Whether a line without capitals or small letters may be a title by its length and end."""
+    is_short = len(text) <= _CASELESS_CHARACTERS and any(map(str.isalpha, text))
+    return is_short and not _has_case(text) and text[-1] not in END_MARKS + "”’」』"
 
 
 def _is_capitals(text: str) -> bool:
     letters = [character for character in text if character.isalpha()]
-    return len(letters) >= 2 and all(not letter.islower() for letter in letters)
+    return len(letters) >= 2 and not any(map(str.islower, letters)) and _has_case(text)
+
+
+def _has_case(text: str) -> bool:
+    return any(character.isupper() or character.islower() for character in text)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import html
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from itertools import accumulate, pairwise
 
 # Style guides keep a cue on screen for 7 seconds at most; one that stays this long has a wrong end.
@@ -44,11 +42,6 @@ _INVISIBLE = re.compile(
 _MANGLED_NOTE = re.compile("â™[ª«¬]|âª|\u00b6")
 # OCR reads a capital I as a small l; no language has the words that result.
 _SMALL_L_FOR_I = re.compile(r"(?<![\w'’.&-])l(?=['’](?:m|ll|ve|d)\b|(?![\w'’.&-]))")
-
-ENGLISH: dict[str, str] = tomllib.loads(
-    resources.files(__package__).joinpath("english.toml").read_text(encoding="utf-8")
-)
-"""Words and patterns that depend on the language of the subtitles; the file says what for."""
 
 
 @dataclass(frozen=True, kw_only=True)

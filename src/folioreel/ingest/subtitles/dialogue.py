@@ -25,7 +25,6 @@ from folioreel.errors import InputError
 from folioreel.ingest.subtitles import file_style
 from folioreel.ingest.subtitles.credits import drop_credits
 from folioreel.ingest.subtitles.cues import (
-    ENGLISH,
     ParsedCues,
     count_letters,
     repair_cues,
@@ -34,7 +33,7 @@ from folioreel.ingest.subtitles.file_style import FileStyle
 from folioreel.ingest.subtitles.formats import name_language, read_cues
 from folioreel.ingest.subtitles.turns import Turn, find_turns
 from folioreel.language import PREFERRED, decide_language
-from folioreel.text import split_sentences
+from folioreel.text import joint, split_sentences
 from folioreel.types import Subtitle
 
 _DROPPED = ("duplicate", "outside the film", "credits or adverts", "notes or songs")
@@ -55,9 +54,6 @@ _TRAILING_DOTS = re.compile(r"\s*(?:\.{2,}|…)\s*$")
 _LEADING_DOTS = re.compile(r"^(?:\.{2,}|…)\s*")
 _LEADING_MARKS = re.compile(r"^(?:[-–—―,;:]+|\.{2,}|…)\s*")
 _TRAILING_DASH = re.compile(r"\s*[-–—―]+$")
-_ABBREVIATION = re.compile(
-    rf"(?:^|[\s\"“‘'(—–-])(?:{'|'.join(ENGLISH['abbreviations'].split())})\.$", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +102,9 @@ def build_dialogue(
     repaired, faults = repair_cues(parsed.cues)
     text = "\n".join(cue.text for cue in repaired)
     language = decide_language(text, given=language, declared=declared)
-    spoken = drop_credits(repaired, file_style.observe_style(repaired))
+    spoken = drop_credits(repaired, file_style.observe_style(repaired, language))
     faults["credits or adverts"] = len(repaired) - len(spoken)
-    style = file_style.observe_style(spoken)
+    style = file_style.observe_style(spoken, language)
     turns: list[Turn] = []
     speaker, after_close = None, True
     for cue in spoken:
@@ -120,7 +116,7 @@ def build_dialogue(
         faults["notes or songs"] += not found
         turns += found
     return Dialogue(
-        subtitles=_join_turns(turns, style),
+        subtitles=_join_turns(turns, style, language),
         format=parsed.format,
         cue_count=len(parsed.cues),
         first_cue_s=min((cue.start_s for cue in repaired), default=0.0),
@@ -150,7 +146,7 @@ class _Passage:
     parts: list[tuple[int, int, float, float]] = field(default_factory=list)  # chars, seconds
 
     def add(self, words: str, turn: Turn) -> None:
-        self.text += " " if self.text else ""
+        self.text += joint(self.text, words) if self.text else ""
         begin = len(self.text)
         self.text += words
         self.parts.append((begin, len(self.text), turn.start_s, turn.end_s))
@@ -161,9 +157,12 @@ class _Passage:
         self.parts[-1] = (min(begin, len(self.text)), min(end, len(self.text)), start_s, end_s)
 
 
-def _join_turns(turns: Iterable[Turn], style: FileStyle) -> tuple[Subtitle, ...]:
+def _join_turns(
+    turns: Iterable[Turn], style: FileStyle, language: str | None
+) -> tuple[Subtitle, ...]:
     """The sentences that are spoken, in time order."""
-    spoken = [sentence for passage in _passages(turns, style) for sentence in _sentences(passage)]
+    passages = _passages(turns, style)
+    spoken = [sentence for passage in passages for sentence in _sentences(passage, language)]
     spoken.sort(key=lambda sentence: sentence[0])
     return tuple(
         Subtitle(index=index, start_s=start_s, end_s=end_s, text=text)
@@ -203,7 +202,11 @@ def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> b
     if _CLOSED.search(before.text):
         # The end of a cue is the end of a sentence, except after `Mr.`. Where the next cue begins
         # with a small letter or follows a quotation (`"Go!" / he said`), the splitter decides.
-        undecided = begins_small or before.text[-1] in _CLOSERS or _ABBREVIATION.search(before.text)
+        undecided = (
+            begins_small
+            or before.text[-1] in _CLOSERS
+            or style.words.abbreviation.search(before.text)
+        )
         return bool(undecided) and not goes_on and len(passage.text) < _LONGEST_PASSAGE
     if goes_on:
         return True
@@ -214,12 +217,12 @@ def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> b
         return begins_small or style.all_capitals
     # `I gave him the book / The end came soon`: in prose, `The` begins a sentence.
     is_prose = not (style.capital_lines or style.case_blind)
-    word = file_style.first_function_word(turn.text)
+    word = file_style.first_function_word(turn.text, style.words)
     begins_anew = word is not None and word[0].isupper()
     return not (is_prose and before.text[-1].isalnum() and begins_anew)
 
 
-def _sentences(passage: _Passage) -> Iterator[tuple[float, float, str]]:
+def _sentences(passage: _Passage, language: str | None) -> Iterator[tuple[float, float, str]]:
     """Split a passage into (start_s, end_s, text)."""
     text = passage.text
     letters = [0, *accumulate(character.isalnum() for character in text)]
@@ -231,7 +234,7 @@ def _sentences(passage: _Passage) -> Iterator[tuple[float, float, str]]:
         passed = letters[min(max(position, begin), end)] - letters[begin]
         return start_s + (end_s - start_s) * (passed / total if total else 0.0)
 
-    for begin, end in split_sentences(text):
+    for begin, end in split_sentences(text, language):
         words = _LEADING_MARKS.sub("", text[begin:end])
         if count_letters(words):
             first = passage.parts[bisect_right(begins, begin) - 1]

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from folioreel.ingest.subtitles.cues import ENGLISH, Cue
+from folioreel.ingest.subtitles.cues import Cue
+from folioreel.ingest.subtitles.subtitle_words import SubtitleWords, subtitle_words
 
 BRACKETS = re.compile(r"\[[^\[\]]*\]|［[^［］]*］|【[^【】]*】")
 PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
@@ -23,12 +24,10 @@ LABEL = re.compile(
 )
 """Up to five words and a colon at the head of a line: perhaps the name of a speaker."""
 _NAME = re.compile(r"^[^\W\d_]['’.\w&/-]*(?:[ \t]+[\w'’.&#/-]+){0,3}$")
-_SENTENCE_END = re.compile(r"[.?!…][\"”’')]*$")
-_FULL_STOP = re.compile(r"[.…。।][\"”’')]*$")
+_SENTENCE_END = re.compile(r"[.?!…。！？؟।۔][\"”’')»«“」』）]*$")
+_FULL_STOP = re.compile(r"[.…。।۔][\"”’')»«“」』）]*$")
 # Longer capitalised phrases before a colon are headlines, not names.
 _MOST_NAME_WORDS = 4
-
-_ENGLISH = {name: frozenset(words.split()) for name, words in ENGLISH.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +40,7 @@ class FileStyle:
     capital_lines: bool  # lines begin with a capital even in the middle of a sentence, as in verse
     labels: frozenset[str]  # names that stand before a colon again and again
     labelled: bool  # names before a colon are common, so that a rare one is a name too
+    words: SubtitleWords  # of its language
 
     @property
     def case_blind(self) -> bool:
@@ -48,8 +48,9 @@ class FileStyle:
         return self.all_capitals or self.no_capitals
 
 
-def observe_style(cues: Iterable[Cue]) -> FileStyle:
+def observe_style(cues: Iterable[Cue], language: str | None = None) -> FileStyle:
     """Learn how a file is written from all its cues (text without markup)."""
+    words = subtitle_words(language)
     upper = lower = ends = stops = 0
     labels: Counter[str] = Counter()
     middles: Counter[bool] = Counter()  # do lines inside a sentence begin with a capital?
@@ -60,9 +61,9 @@ def observe_style(cues: Iterable[Cue]) -> FileStyle:
         upper += sum(character.isupper() for character in spoken)
         lower += sum(character.islower() for character in spoken)
         for number, line in enumerate(filter(None, spoken.split("\n"))):
-            label = label_of(line) if closed else None
+            label = label_of(line, words) if closed else None
             labels.update([label] if label else [])
-            if number and not closed and (word := first_function_word(line)):
+            if number and not closed and (word := first_function_word(line, words)):
                 middles[word[0].isupper()] += 1
             closed = is_closed(line)
         if spoken:
@@ -80,6 +81,7 @@ def observe_style(cues: Iterable[Cue]) -> FileStyle:
         capital_lines=middles[True] > 0.08 * middles.total(),
         labels=frozenset(label for label, count in labels.items() if count >= 3),
         labelled=labels.total() >= 0.1 * ends,
+        words=words,
     )
 
 
@@ -88,21 +90,21 @@ def is_closed(text: str) -> bool:
     return _SENTENCE_END.search(text) is not None
 
 
-def first_function_word(line: str) -> str | None:
+def first_function_word(line: str, words: SubtitleWords) -> str | None:
     """The first word of a line, if it is one that has a capital only where a sentence begins."""
     match = re.match(r"[\"“‘'(]*([^\W\d_]+)", line)
-    is_one = match is not None and match.group(1).lower() in _ENGLISH["function_words"]
+    is_one = match is not None and match.group(1).lower() in words.function_words
     return match.group(1) if match is not None and is_one else None
 
 
-def label_of(line: str) -> str | None:
+def label_of(line: str, words: SubtitleWords) -> str | None:
     """What stands before a colon at the head of a line, case-folded, if it may be a name."""
     match = LABEL.match(re.sub(r"^[-–—―>\s]+", "", line))
     if match is None:
         return None
     label = match.group(1).casefold()
     has_letters = any(character.isalpha() for character in label)
-    is_said = label.split()[0].strip(".'’") in _ENGLISH["said_before_colon"]
+    is_said = label.split()[0].strip(".'’") in words.said_before_colon
     return label if has_letters and not is_said else None
 
 
@@ -111,7 +113,7 @@ def find_label(line: str, style: FileStyle, may_open: bool) -> str | None:
 
     `may_open` says whether the sentence before has come to its end.
     """
-    match, folded = LABEL.match(line), label_of(line)
+    match, folded = LABEL.match(line), label_of(line, style.words)
     if match is None or folded is None:
         return None
     name, label = match.group(1), match.group()
@@ -120,20 +122,20 @@ def find_label(line: str, style: FileStyle, may_open: bool) -> str | None:
         return None  # `Re:Zero`: only labels in capitals go without a space
     if in_capitals:
         return label
-    if not may_open or not (style.all_capitals or _is_capitalised(name)):
+    if not may_open or not (style.all_capitals or _is_capitalised(name, style.words)):
         return None
     words = {word.strip(".'’") for word in folded.split()}
-    has_title = folded.split()[0].strip(".") in _ENGLISH["titles"]
-    if folded in style.labels or has_title or words & _ENGLISH["roles"]:
+    has_title = folded.split()[0].strip(".") in style.words.titles
+    if folded in style.labels or has_title or words & style.words.roles:
         return label
     speech = line[len(label) :].lstrip("\"“‘'.…-–—([¿¡♪ ")
     begins_anew = not speech[:1].islower() and not style.all_capitals
     return label if style.labelled and begins_anew and speech else None
 
 
-def is_name_like(text: str) -> bool:
+def is_name_like(text: str, words: SubtitleWords) -> bool:
     """Whether a note in brackets is a name: `[MAN]`, `[Mrs. Smith]`, but not `[door slams]`."""
-    return _NAME.match(text) is not None and _is_capitalised(text)
+    return _NAME.match(text) is not None and _is_capitalised(text, words)
 
 
 def _is_capital_name(name: str) -> bool:
@@ -145,10 +147,10 @@ def _is_capital_name(name: str) -> bool:
     return sum(character.isupper() for character in letters) > 0.7 * len(letters)
 
 
-def _is_capitalised(name: str) -> bool:
+def _is_capitalised(name: str, words: SubtitleWords) -> bool:
     """Whether each word may be part of a name: `Mrs. Smith`, `Man on TV`, `Lord of the Manor`."""
-    words = name.split()
-    return len(words) <= _MOST_NAME_WORDS and all(
-        not word[0].islower() or (position > 0 and word in _ENGLISH["name_particles"])
-        for position, word in enumerate(words)
+    parts = name.split()
+    return len(parts) <= _MOST_NAME_WORDS and all(
+        not part[0].islower() or (position > 0 and part in words.name_particles)
+        for position, part in enumerate(parts)
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from folioreel.ingest.subtitles import file_style
 from folioreel.ingest.subtitles.cues import Cue, count_letters, share_time
 from folioreel.ingest.subtitles.file_style import FileStyle, is_closed
+from folioreel.text import CAPITALS, CASELESS, joint
 
 _DASHES = "-–—―‐‑−•"
 _DASH = re.compile(rf"^[{_DASHES}]+\s*")
@@ -19,7 +20,9 @@ _ARROWS = re.compile(r"^>+\s*")
 # Marks of a second speaker inside a line. A dash or a name counts only after the end of a sentence
 # and before a capital; 25 letters are enough for `WOMAN ON LOUDSPEAKER`.
 _INNER_ARROWS = re.compile(r"(?<=[^\s>])\s*+(?=>{2,}+\s*+\S)")
-_INNER_DASH = re.compile(rf"(?<=[.?!…\"”’)♪])\s+(?=[{_DASHES}]\s?[\"“‘'¿¡A-ZÀ-ÞА-Я(\[♪])")
+_INNER_DASH = re.compile(
+    rf"(?<=[.?!…\"”’)♪。！？؟»])\s+(?=[{_DASHES}]\s?[\"“‘'«„¿¡{CAPITALS}{CASELESS}(\[♪])"
+)
 _INNER_LABEL = re.compile(r"(?<=[.?!…\"”)])\s+(?=[A-Z][A-Z .'’-]{1,24}:\s)")
 # A bracket that is never closed removes its own sentence, but not the speech after it.
 _OPEN_BRACKET = re.compile(r"[\[［【](?:[^.?!\]］】]*[.?!]+(?=\s)|[^\]］】]*$)")
@@ -69,20 +72,25 @@ def _strip_notes(text: str, style: FileStyle) -> str:
     """Remove notes in brackets, and in parentheses unless the words are spoken."""
 
     def note(match: re.Match[str]) -> str:
-        return match.group() if _is_aside(match, style) else _arrow_or_nothing(match)
+        return match.group() if _is_aside(match, style) else arrow_or_nothing(match)
 
-    text = file_style.BRACKETS.sub(_arrow_or_nothing, text)
+    def arrow_or_nothing(match: re.Match[str]) -> str:
+        return _arrow_or_nothing(match, style)
+
+    text = file_style.BRACKETS.sub(arrow_or_nothing, text)
     text = _CLOSE_BRACKET.sub("", _OPEN_BRACKET.sub("", text))
     return file_style.PARENTHESES.sub(note, text)
 
 
-def _arrow_or_nothing(match: re.Match[str]) -> str:
+def _arrow_or_nothing(match: re.Match[str], style: FileStyle) -> str:
     """A name in brackets at the head of a line opens a turn, like `>>`; other notes vanish."""
     # No more than a name's length is looked at, as a cue may hold thousands of notes.
     head = match.string[max(0, match.start() - _LOOK) : match.start()].rpartition("\n")[2]
     follows = match.string[match.end() : match.end() + _LOOK].lstrip(" \"“‘'")[:1]
-    is_name = file_style.is_name_like(" ".join(match.group()[1:-1].split()))
-    return ">> " if is_name and not head.strip(_DASHES + "> ") and follows.isupper() else ""
+    is_name = file_style.is_name_like(" ".join(match.group()[1:-1].split()), style.words)
+    # Scripts without capitals have a name before what is said, and nothing after a sound.
+    begins = follows.isupper() or (follows.isalpha() and not follows.islower())
+    return ">> " if is_name and not head.strip(_DASHES + "> ") and begins else ""
 
 
 def _is_aside(match: re.Match[str], style: FileStyle) -> bool:
@@ -143,7 +151,7 @@ def _join_lines(before: str, after: str) -> str:
     """Join two lines of one turn; a word broken at its hyphen becomes whole."""
     if re.search(r"\w[-‐]$", before) and after[:1].islower() and not before.endswith("--"):
         return before + after
-    return f"{before} {after}".strip()
+    return f"{before}{joint(before, after)}{after}".strip()
 
 
 def _strip_song(text: str) -> str:
