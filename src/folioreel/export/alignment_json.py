@@ -116,6 +116,7 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         **_part_times(alignment.film, moment),
         "kind": moment.kind,
         "text": moment.text,
+        **_speaker_to_dict(alignment.film, moment),
         "in_book": link.in_book,
         "score": round(link.score, 4),
         "judged": link.judged,
@@ -129,6 +130,13 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "char_start": sentence.char_start,
         "char_end": sentence.char_end,
     }
+
+
+def _speaker_to_dict(film: Film, moment: Moment) -> dict[str, Any]:
+    """Who speaks, only in a film whose subtitles name somebody."""
+    if not film.names_speakers:
+        return {}
+    return {"speaker": None if moment.subtitle is None else film.subtitles[moment.subtitle].speaker}
 
 
 def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
@@ -266,7 +274,7 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
         raise InputError("does not have one spoken link per subtitle; align again", alignment)
     # Moments are in time order, as `Film.moments` has them.
     order = sorted(range(len(times)), key=lambda k: (*times[k], k))
-    texts = {k: link["text"] for k, link in zip(order, spoken, strict=True)}
+    said = dict(zip(order, spoken, strict=True))
     path = None if "parts" in record else files[0]
     return Film(
         title=record["title"],
@@ -276,7 +284,13 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
             for k, (start_s, end_s) in enumerate(record["shot_times_s"])
         ),
         subtitles=tuple(
-            Subtitle(index=k, start_s=start_s, end_s=end_s, text=texts[k])
+            Subtitle(
+                index=k,
+                start_s=start_s,
+                end_s=end_s,
+                text=said[k]["text"],
+                speaker=said[k].get("speaker"),
+            )
             for k, (start_s, end_s) in enumerate(times)
         ),
         video=path if record["is_video"] else None,
