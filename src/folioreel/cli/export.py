@@ -84,7 +84,10 @@ def export(
     else:
         check_folder(out, chosen, force=force)
     with output.show_progress() as progress:
-        opened = open_corrected(alignment, book, film, uncorrected=uncorrected)
+        # Only the page shows pictures.
+        opened = open_corrected(
+            alignment, book, film, uncorrected=uncorrected, needs_film="page" in chosen
+        )
         if is_file:
             make_folder(out.parent)
             write_format(opened, chosen[0], out, progress, title)
@@ -138,13 +141,14 @@ def open_corrected(
     film: tuple[Path, ...] = (),
     *,
     uncorrected: bool = False,
+    needs_film: bool = True,
 ) -> Alignment:
     """An alignment with the corrections that lie beside it."""
     if uncorrected:
         from folioreel.export.alignment_json import read_alignment
 
-        return read_alignment(alignment, book or None, film or None)
-    session = open_session(alignment, book, film)
+        return read_alignment(alignment, book or None, film or None, needs_film=needs_film)
+    session = open_session(alignment, book, film, needs_film=needs_film)
     if session.is_behind:  # the last `view` was killed before it could write its links
         session.prepare(output.show_error)
     try:
@@ -153,7 +157,9 @@ def open_corrected(
         session.close()
 
 
-def open_session(alignment: Path, book: tuple[Path, ...], film: tuple[Path, ...]) -> Session:
+def open_session(
+    alignment: Path, book: tuple[Path, ...], film: tuple[Path, ...], *, needs_film: bool = True
+) -> Session:
     """An alignment and the corrections that lie beside it."""
     from folioreel.export.alignment_json import FILE_NAME, read_alignment
     from folioreel.viewer.judgements import describe_unplaced, judgements_folder
@@ -161,7 +167,8 @@ def open_session(alignment: Path, book: tuple[Path, ...], film: tuple[Path, ...]
 
     # Judgements are kept beside the file, so its name is needed even if the folder was given.
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
-    session = Session(read_alignment(path, book or None, film or None), judgements_folder(path))
+    found = read_alignment(path, book or None, film or None, needs_film=needs_film)
+    session = Session(found, judgements_folder(path))
     if session.judgements.unplaced:
         output.show_note(describe_unplaced(session.judgements))
     return session

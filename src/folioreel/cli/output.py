@@ -98,7 +98,7 @@ def show_notes(path: Path, notes: tuple[str, ...]) -> None:
 def show_warnings(alignment: Alignment) -> None:
     """What makes an alignment doubtful, such as the wrong book, on stderr."""
     for warning in alignment.warnings:
-        show_error(warning)
+        show_error(f"{alignment.film.title}: {warning}")
 
 
 def show_failures(failures: Iterable[Failure]) -> None:

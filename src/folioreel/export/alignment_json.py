@@ -132,6 +132,7 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         **_part_times(alignment.film, moment),
         "kind": moment.kind,
         "text": moment.text,
+        **_speaker_to_dict(alignment.film, moment),
         "in_book": link.in_book,
         "score": round(link.score, 4),
         "judged": link.judged,
@@ -173,6 +174,13 @@ def _annotation_from_dict(values: dict[str, Any] | None) -> Annotation | None:
         kind=values["kind"],
         note=values["note"],
     )
+
+
+def _speaker_to_dict(film: Film, moment: Moment) -> dict[str, Any]:
+    """Who speaks, only in a film whose subtitles name somebody."""
+    if not film.names_speakers:
+        return {}
+    return {"speaker": None if moment.subtitle is None else film.subtitles[moment.subtitle].speaker}
 
 
 def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
@@ -234,7 +242,11 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def read_alignment(
-    path: Path | str, book: Given | None = None, film: Given | None = None
+    path: Path | str,
+    book: Given | None = None,
+    film: Given | None = None,
+    *,
+    needs_film: bool = True,
 ) -> Alignment:
     """An alignment as it was when it was written.
 
@@ -243,6 +255,8 @@ def read_alignment(
         book: Where the book's file is now, if it was moved; the folder it is in; or the files of
             all volumes in order.
         film: The same for the film and its parts.
+        needs_film: Whether the film's files must be there; what is said, and when, is known
+            without them.
 
     Raises:
         InputError: A file is missing, has changed, or is not what it should be.
@@ -251,7 +265,8 @@ def read_alignment(
     path = path / FILE_NAME if path.is_dir() else path
     document = read_document(path)
     read_book = _read_book(document["book"], find_files(document, "book", path, book), path)
-    read_film = _read_film(document, find_files(document, "film", path, film), path)
+    files = find_files(document, "film", path, film, must_exist=needs_film)
+    read_film = _read_film(document, files, path)
     links = tuple(
         Link(
             moment=link["moment"],
@@ -314,7 +329,7 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
         raise InputError("does not have one spoken link per subtitle; align again", alignment)
     # Moments are in time order, as `Film.moments` has them.
     order = sorted(range(len(times)), key=lambda k: (*times[k], k))
-    texts = {k: link["text"] for k, link in zip(order, spoken, strict=True)}
+    said = dict(zip(order, spoken, strict=True))
     path = None if "parts" in record else files[0]
     return Film(
         title=record["title"],
@@ -324,7 +339,13 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
             for k, (start_s, end_s) in enumerate(record["shot_times_s"])
         ),
         subtitles=tuple(
-            Subtitle(index=k, start_s=start_s, end_s=end_s, text=texts[k])
+            Subtitle(
+                index=k,
+                start_s=start_s,
+                end_s=end_s,
+                text=said[k]["text"],
+                speaker=said[k].get("speaker"),
+            )
             for k, (start_s, end_s) in enumerate(times)
         ),
         video=path if record["is_video"] else None,
