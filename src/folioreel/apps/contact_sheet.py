@@ -20,7 +20,7 @@ from PIL import Image
 from folioreel.apps.describe import MomentDescription, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.page_html import encode_jpeg
-from folioreel.files import check_output_file, make_folder, write_text
+from folioreel.files import check_output_file, make_folder, write_text, writing_together
 from folioreel.ingest.picture import FilmStills, read_picture
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import squeeze
@@ -110,8 +110,9 @@ def write_sheet(
     sheet = make_sheet(alignment, progress)
     if not sheet.cards:
         raise InputError("no moment of the film is in the book; the contact sheet would be empty")
-    for path in paths:
-        writers[path.suffix.lower()](sheet, path)
+    with writing_together(out.parent, [path.name for path in paths]):
+        for path in paths:
+            writers[path.suffix.lower()](sheet, path)
     return paths
 
 

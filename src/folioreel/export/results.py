@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from folioreel.export.formats import FORMATS, RESULTS
-from folioreel.files import check_output_folder, make_folder, mark_finished, mark_unfinished
+from folioreel.files import check_output_folder, make_folder, writing_together
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Link
 
@@ -24,7 +24,11 @@ _EXAMPLE_WIDTH = 58
 
 def check_folder(folder: Path, formats: Iterable[str] = RESULTS, *, force: bool) -> None:
     """Stop before any work is done if results in a folder would be overwritten."""
-    check_output_folder(folder, [*(FORMATS[name].file for name in formats), PARTS], force=force)
+    check_output_folder(folder, _names(formats), force=force)
+
+
+def _names(formats: Iterable[str]) -> list[str]:
+    return [*(FORMATS[name].file for name in formats), PARTS]
 
 
 def write_results(
@@ -34,13 +38,12 @@ def write_results(
     formats: Iterable[str] = RESULTS,
 ) -> list[Path]:
     """Write some formats into a folder; returns the files."""
-    mark_unfinished(folder)
     chosen = [name for name in FORMATS if name in set(formats)]
-    files = _write_parts(alignment, folder / PARTS, chosen)
-    for name in chosen:
-        files.append(folder / FORMATS[name].file)
-        write_format(alignment, name, files[-1], progress)
-    mark_finished(folder)
+    with writing_together(folder, _names(chosen)):
+        files = _write_parts(alignment, folder / PARTS, chosen)
+        for name in chosen:
+            files.append(folder / FORMATS[name].file)
+            write_format(alignment, name, files[-1], progress)
     return files
 
 
