@@ -30,10 +30,9 @@ from folioreel.export.results import check_folder, write_results
 from folioreel.files import (
     is_unfinished,
     make_folder,
-    mark_finished,
-    mark_unfinished,
     scratch_folder,
     write_whole,
+    writing_together,
 )
 from folioreel.ingest.book import list_volumes
 from folioreel.ingest.dialogue_source import is_file_name
@@ -262,13 +261,12 @@ def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairOut
     name = outcome.item.name
     try:
         files = outcome.get()
-        mark_unfinished(folder)
-        for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
-            make_folder((folder / file).parent)
-            write_whole(folder / file, data)
+        with writing_together(folder, {Path(file).parts[0] for file in files}):
+            for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
+                make_folder((folder / file).parent)
+                write_whole(folder / file, data)
     except FolioReelError as error:
         return PairOutcome(name=name, status="failed", reason=str(error))
-    mark_finished(folder)
     return _describe(folder, name, "aligned")
 
 

@@ -23,7 +23,7 @@ from PIL import Image
 from folioreel.apps.describe import MomentDescription, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.page_html import encode_jpeg
-from folioreel.files import check_output_file, make_folder, write_text
+from folioreel.files import check_output_file, make_folder, write_text, writing_together
 from folioreel.ingest.picture import FilmStills, read_picture
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import squeeze
@@ -148,9 +148,9 @@ def write_sheet(
         raise InputError(
             f"no moment of the film is in the book{when}; the contact sheet would be empty"
         )
-    make_folder(out.parent)
-    for path in paths:
-        writers[path.suffix.lower()](sheet, path)
+    with writing_together(out.parent, [path.name for path in paths]):
+        for path in paths:
+            writers[path.suffix.lower()](sheet, path)
     return paths
 
 

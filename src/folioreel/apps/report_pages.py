@@ -11,7 +11,7 @@ from typing import Any
 
 from folioreel.export.estimates import Estimate
 from folioreel.export.tables import write_rows
-from folioreel.files import check_output_folder, make_folder, write_text
+from folioreel.files import check_output_folder, write_text, writing_together
 from folioreel.text import squeeze
 
 _PAGE = Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
@@ -72,13 +72,13 @@ def write_report_files(report: Report, folder: Path, stem: str, *, force: bool) 
     names = [f"{stem}.html", f"{stem}.md", *(f"{table.name}.csv" for table in tables)]
     names += [f"{name}.svg" for name, _ in drawings]
     check_output_folder(folder, names, force=force)
-    make_folder(folder)
-    for table in tables:
-        write_rows(flat_rows(table), folder / f"{table.name}.csv", table.columns)
-    for name, svg in drawings:
-        write_text(folder / f"{name}.svg", svg)
-    write_text(folder / f"{stem}.md", to_markdown(report))
-    write_text(folder / f"{stem}.html", to_html(report))
+    with writing_together(folder, names):
+        for table in tables:
+            write_rows(flat_rows(table), folder / f"{table.name}.csv", table.columns)
+        for name, svg in drawings:
+            write_text(folder / f"{name}.svg", svg)
+        write_text(folder / f"{stem}.md", to_markdown(report))
+        write_text(folder / f"{stem}.html", to_html(report))
     return [folder / name for name in names]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from folioreel.export.estimates import describe_share
 from folioreel.export.formats import FORMATS, RESULTS
-from folioreel.files import check_output_folder, make_folder, mark_finished, mark_unfinished
+from folioreel.files import check_output_folder, make_folder, writing_together
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Alignment, Link
 
@@ -25,7 +25,11 @@ _EXAMPLE_WIDTH = 58
 
 def check_folder(folder: Path, formats: Iterable[str] = RESULTS, *, force: bool) -> None:
     """Stop before any work is done if results in a folder would be overwritten."""
-    check_output_folder(folder, [*(FORMATS[name].file for name in formats), PARTS], force=force)
+    check_output_folder(folder, _names(formats), force=force)
+
+
+def _names(formats: Iterable[str]) -> list[str]:
+    return [*(FORMATS[name].file for name in formats), PARTS]
 
 
 def write_results(
@@ -36,13 +40,12 @@ def write_results(
     title: str = "",
 ) -> list[Path]:
     """Write some formats into a folder; returns the files. `title` is for pictures."""
-    mark_unfinished(folder)
     chosen = [name for name in FORMATS if name in set(formats)]
-    files = _write_parts(alignment, folder / PARTS, chosen)
-    for name in chosen:
-        files.append(folder / FORMATS[name].file)
-        write_format(alignment, name, files[-1], progress, title)
-    mark_finished(folder)
+    with writing_together(folder, _names(chosen)):
+        files = _write_parts(alignment, folder / PARTS, chosen)
+        for name in chosen:
+            files.append(folder / FORMATS[name].file)
+            write_format(alignment, name, files[-1], progress, title)
     return files
 
 

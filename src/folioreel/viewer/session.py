@@ -194,7 +194,8 @@ class Session:
             return self._revised(range(len(self._links)))
 
     def _check_revision(self, revision: object) -> None:
-        if revision != self.judgements.revision:
+        # `True` equals 1, and 1.0 does.
+        if type(revision) is not int or revision != self.judgements.revision:
             raise StaleError("another window has saved a judgement since")
 
     def _revise(self, moments: range) -> dict[str, Any]:
