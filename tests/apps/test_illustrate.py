@@ -21,7 +21,6 @@ from PIL import Image
 from folioreel.apps.edition_epub import write_edition
 from folioreel.apps.illustrate import make_edition
 from folioreel.errors import InputError
-from folioreel.export.found_files import find_files  # noqa: F401
 from folioreel.types import Alignment, Film, FilmPart, Link, Shot
 
 NAMES = {"h": "http://www.w3.org/1999/xhtml", "e": "http://www.idpf.org/2007/ops"}

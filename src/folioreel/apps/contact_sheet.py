@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from string import Template
-from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,7 @@ from folioreel.export.page_html import encode_jpeg
 from folioreel.files import check_output_file, make_folder, write_text, writing_together
 from folioreel.ingest.picture import FilmStills, read_picture
 from folioreel.progress import ProgressCallback, ignore_progress, track
-from folioreel.text import squeeze
+from folioreel.text import cut_text, squeeze
 from folioreel.types import Alignment, Shot
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def make_sheet(
         Card(
             description=description,
             clock=film.clock(description.start_s),
-            sentence=shorten(description.passage.sentence, _LONGEST_SENTENCE, placeholder=" …"),
+            sentence=cut_text(description.passage.sentence, _LONGEST_SENTENCE),
             jpeg=frames.get(shot) if shot is not None else None,
         )
         for description, shot in zip(chosen, shots, strict=True)

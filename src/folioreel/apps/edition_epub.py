@@ -11,7 +11,6 @@ from functools import cached_property
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from textwrap import shorten
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
@@ -20,7 +19,7 @@ from folioreel.apps.adaptation import chapter_name
 from folioreel.apps.illustrate import Edition, Mark, Still
 from folioreel.export.xml_files import xml_text
 from folioreel.files import replacing
-from folioreel.text import squeeze
+from folioreel.text import cut_text, squeeze
 from folioreel.times import format_clock
 from folioreel.types import Chapter, Paragraph, Sentence
 
@@ -232,11 +231,11 @@ class _Writer:
             f"{_text(chapter_name(self._book, chapter.index))}</a></li>"
             for chapter in self._book.chapters
         ]
-        scenes = [
-            f'<li><a href="{self._place(scene.paragraph)}">'
-            f"{_text(f'{self._film.clock(scene.start_s)} {_short(scene.first_line)}')}</a></li>"
-            for scene in self._edition.scenes
-        ]
+        scenes = []
+        for scene in self._edition.scenes:
+            line = f"{self._film.clock(scene.start_s)} {cut_text(scene.first_line, _LONGEST_LINE)}"
+            place = self._place(scene.paragraph)
+            scenes.append(f'<li><a href="{place}">{_text(line)}</a></li>')
         # Readers list the first of the two in their menu, so it leads to the second.
         chapters.insert(0, '<li><a href="nav.xhtml#scenes" lang="en">Scenes of the film</a></li>')
         return (
@@ -331,10 +330,6 @@ def _identifier(name: str) -> str:
 
 def _lang(language: str | None) -> str:
     return f' lang="{language}" xml:lang="{language}"' if language else ""
-
-
-def _short(text: str) -> str:
-    return shorten(text, _LONGEST_LINE, placeholder=" …")
 
 
 def _text(text: str) -> str:

@@ -25,6 +25,7 @@ from reportlab.platypus import Flowable, Image, Paragraph, SimpleDocTemplate, Sp
 
 from folioreel.apps.contact_sheet import COLUMNS, ROWS, Card, Sheet
 from folioreel.files import replacing
+from folioreel.text import cut_text
 
 _MARGIN, _HEAD = 12 * mm, 14 * mm  # the head holds the title, on the first page
 _GAP = 2.5 * mm  # between cells
@@ -95,10 +96,11 @@ def _cell(card: Card) -> list[Flowable]:
         parts.append(picture)
         room -= picture.drawHeight
     description = card.description
+    small, large = (5.5, 6.0) if card.jpeg else (7.0, 8.5)
     lines = [
-        (f"{card.clock} · {description.passage.chapter}", "DejaVuSans", 5.5, _FAINT, 1),
-        (description.said, "DejaVuSans", 5.5, _FAINT, 2 if card.jpeg else 5),
-        (card.sentence, "DejaVuSerif", 6, _INK, 99),
+        (f"{card.clock} · {description.passage.chapter}", "DejaVuSans", small, _FAINT, 1),
+        (description.said, "DejaVuSans", small, _FAINT, 2 if card.jpeg else 4),
+        (card.sentence, "DejaVuSerif", large, _INK, 99),
     ]
     for text, font, size, colour, most in lines:
         if text:
@@ -116,17 +118,12 @@ def _fit(text: str, font: str, size: float, colour: str, width: float, height: f
     low, high = 0, len(text)  # so many characters fit, so many do not
     while high - low > 1:
         middle = (low + high) // 2
-        cut = _paragraph(_cut(text, middle), font, size, colour)
+        cut = _paragraph(cut_text(text, middle), font, size, colour)
         if cut.wrap(width, height)[1] <= height:
             low = middle
         else:
             high = middle
-    return _paragraph(_cut(text, low), font, size, colour)
-
-
-def _cut(text: str, length: int) -> str:
-    kept = text[:length]
-    return (kept.rpartition(" ")[0] or kept).rstrip() + " …"
+    return _paragraph(cut_text(text, low), font, size, colour)
 
 
 def _paragraph(text: str, font: str, size: float, colour: str) -> Paragraph:

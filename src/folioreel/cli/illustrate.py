@@ -88,5 +88,6 @@ def illustrate(
         output.show_note("the film has no pictures: its lines stand beside the passages instead")
     if link is not None and link.startswith("file:"):
         output.show_note("links to files work on this computer only; EPUB 3.3 does not allow them")
-    output.show_line(f"{counts['stills']} stills, {counts['times']} times in the margin")
+    named = (f"{count} {name[:-1]}{'s' * (count != 1)}" for name, count in counts.items())
+    output.show_line(f"{', '.join(named)} in the margin")
     output.show_written(out)
