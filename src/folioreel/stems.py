@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -56,6 +56,7 @@ def find_terms(text: str, language: str | None = None) -> list[str]:
     return [_fold(elided.sub("", word), language) for word in words]
 
 
+@lru_cache(maxsize=100_000)  # the words of a novel, and a little more
 def stem_word(word: str, language: str | None = None) -> str:
     """What the forms of a word have in common; `word` is one of `find_terms`."""
     if language in (None, "en"):
@@ -92,7 +93,12 @@ def _elided(language: str) -> re.Pattern[str]:
 
 
 def _fold(word: str, language: str | None) -> str:
-    if language not in _FOLDED or word.isascii():
+    return drop_accents(word) if language in _FOLDED else word
+
+
+def drop_accents(word: str) -> str:
+    """A word in the letters that remain without accents and other signs above or below them."""
+    if word.isascii():
         return word
     apart = unicodedata.normalize("NFD", word)
     bare = "".join(character for character in apart if not unicodedata.combining(character))

@@ -110,6 +110,9 @@ _WORD = re.compile(
 )
 _APOSTROPHES = str.maketrans({quote: "'" for quote in "‘’‚‛`´ʼ"})
 _ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
+_WORD_STOP = re.compile(
+    rf"(?<![^\W\d_])([^\W\d_]+)\.[{re.escape(_CLOSERS)}]*\s+(?=[{_QUOTES}(\[¿¡—–-]*\s?[{CAPITALS}])"
+)
 # An interrupted speech ends with a dash or dots inside its closing quote.
 _INTERRUPTED = re.compile(rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘{CAPITALS}])")
 # A closed speech that is followed by another: "Why?" "Because!" and He stopped. "Go on."
@@ -251,6 +254,7 @@ def _raw_boundaries(text: str, language: str) -> list[int]:
     if language == "en":
         found |= {match.end() for match in _NO_ABBREVIATION.finditer(text)}
     else:
+        found |= _stops_after_words(text, language)
         found -= {match.end() for match in _abbreviated(language).finditer(text)}
     found |= {match.end() for match in _INTERRUPTED.finditer(text)}
     found |= {match.end() for match in _NEXT_SPEECH.finditer(text)}
@@ -258,12 +262,34 @@ def _raw_boundaries(text: str, language: str) -> list[int]:
 
 
 @cache
+def _abbreviations(language: str) -> frozenset[str]:
+    """Those of a language, at the beginning of a sentence, too, and those of English names."""
+    own, english = (words_of(code).get("text", {}) for code in (language, "en"))
+    listed = f"{own.get('abbreviations', '')} {english['abbreviations']}".split()
+    return frozenset(listed) | {word[0].upper() + word[1:] for word in listed}
+
+
+@cache
 def _abbreviated(language: str) -> re.Pattern[str]:
     """A full stop that ends no sentence of a language, with the blanks after it."""
-    words = words_of(language).get("text", {}).get("abbreviations", "").split()
-    # Longest first: of `d.h` and `h`, the whole is meant.
-    listed = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-    return re.compile(rf"(?<![^\W\d_])(?:{listed})\.\s+" if listed else r"(?!)")
+    # Longest first: of `d.h` and `h`, the whole is meant. A single capital is an initial.
+    longest_first = sorted(_abbreviations(language), key=lambda word: (-len(word), word))
+    listed = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![^\W\d_])(?:{listed}|[{CAPITALS}])\.\s+")
+
+
+def _stops_after_words(text: str, language: str) -> set[int]:
+    """Where a full stop after a whole word in small letters is followed by a capital.
+
+    For some languages sentencex has hundreds of abbreviations that are words, too.
+    """
+    ends = words_of(language).get("text", {}).get("sentence_ends", "").split()
+    return {
+        stop.end()
+        for stop in _WORD_STOP.finditer(text)
+        if (word := stop.group(1)) in ends
+        or (len(word) > 1 and word.islower() and word not in _abbreviations(language))
+    }
 
 
 @cache

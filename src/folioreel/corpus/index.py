@@ -186,6 +186,7 @@ class _IndexRun:
                 text_sha256=digest,
                 sentences=record.sentences,
                 script=before.script if same and before is not None else "",
+                language=record.language,
             )
         return found
 
@@ -226,7 +227,7 @@ class _IndexRun:
             self._failures[book.id] = error.message
             return
         write_whole(store.passage_path(self._corpus.folder, book), store.pack_passages(text))
-        words.add_book(book.id, text.texts)
+        words.add_book(book.id, text.texts, book.language)
         script = dominant_script(" ".join(text.texts[:SCRIPT_SENTENCES])) or ""
         self._done[book.id] = replace(book, script=script)
         self._uncommitted += book.sentences
@@ -265,7 +266,8 @@ def _read_previous(folder: Path) -> dict[str, IndexedBook]:
     """The books of the store as it is; nothing if there is none, or none to build on."""
     try:
         record = store.read_record(folder)
-        WordIndex(store.words_folder(folder))
+        if not WordIndex(store.words_folder(folder)).has_stems:
+            raise InputError("was made for English books alone", folder)
     except InputError:
         shutil.rmtree(store.words_folder(folder), ignore_errors=True)
         return {}

@@ -66,6 +66,7 @@ class BookRecord:
     status: Status
     reason: str = ""  # why it is not kept, in words for the user
     duplicate_of: str | None = None
+    language: str | None = None  # two letters, if it is known
 
 
 @dataclass(frozen=True, kw_only=True)

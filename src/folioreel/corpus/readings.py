@@ -32,8 +32,8 @@ from folioreel.reading import read_whole
 from folioreel.text import tokenize
 from folioreel.types import Book
 
-# Version 1 did not tell a crash of the reader from an unreadable book.
-_VERSION = 2
+# Version 1 did not tell a crash of the reader from an unreadable book, version 2 no languages.
+_VERSION = 3
 # The file name while a book is read: a book with this title has none of its own.
 _UNTITLED = "folioreel-untitled"
 
@@ -53,6 +53,7 @@ class Reading:
     """The result of reading one file."""
 
     title: str | None = None
+    language: str | None = None
     sentences: int = 0
     words: int = 0
     problem: str = ""  # why it cannot be read
@@ -139,6 +140,7 @@ def _store_text(book: Book, task: ReadTask) -> Reading:
         write_whole(text_path(task.out, task.file.id), encoded)
     return Reading(
         title=None if book.title == _UNTITLED else book.title,
+        language=book.language,
         sentences=len(book.sentences),
         words=words,
         text_sha256=hashlib.sha256(encoded).hexdigest(),

@@ -106,7 +106,8 @@ class SearchStore:
         self._signs = np.empty((self._starts[-1], store.sign_words(record.units)), dtype=np.uint64)
         for file, start in zip(self._files, self._starts, strict=False):
             file.read_signs(self._signs[start : start + file.sentences])
-        self._words = WordIndex(store.words_folder(corpus.folder))
+        languages = (book.language for book in self._books)
+        self._words = WordIndex(store.words_folder(corpus.folder), languages)
         self.waiting = len(self._records) - len(self._books)
         """The number of books that cannot be found until the corpus is indexed again."""
 

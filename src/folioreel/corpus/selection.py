@@ -105,6 +105,7 @@ def _judge_alone(
         sentences=reading.sentences,
         words=reading.words,
         status="kept",
+        language=reading.language,
     )
     if reading.problem:
         return replace(record, status="unreadable", reason=reading.problem)

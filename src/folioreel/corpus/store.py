@@ -64,6 +64,7 @@ class IndexedBook:
     text_sha256: str  # of its file in the corpus; a book with another text is indexed again
     sentences: int
     script: str  # the Unicode script of most of its letters; empty if it has none
+    language: str | None = None  # by whose stems it is found; None is as English
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,10 @@
 """Full-text search over the sentences of a corpus by BM25, with Tantivy: `search/words/`.
 
-Queries and sentences are stemmed (English) and stripped of accents alike. The index stores a book's
-id and the sentence's index in it; the text itself is in the corpus.
+Sentences are stemmed in their language and stripped of accents, and queries in each language that
+the corpus has. For English, and where the language is unknown, Tantivy does it. In other languages
+the terms are those of stems.py, marked with the language (`fr:maison`): Tantivy has stemmers for
+fewer of them, and none for scripts without spaces. The index stores a book's id and the sentence's
+index in it; the text itself is in the corpus.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +23,7 @@ from folioreel.errors import InputError
 from folioreel.files import make_folder, scratch_folder
 from folioreel.json_input import parse_json
 from folioreel.reading import read_whole
+from folioreel.stems import drop_accents, find_terms, stem_word
 
 _TOKENIZER = "folioreel"
 _PANIC = "PanicException"  # what a crash of Rust code is called in Python; it has no module
@@ -39,9 +43,10 @@ Place = tuple[str, int]  # a book's id, and the index of a sentence in it
 class WordIndex:
     """The full-text index of a corpus, open for searching."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open an existing index."""
+    def __init__(self, folder: Path, languages: Iterable[str | None] = ()) -> None:
+        """Open an existing index; `languages` are those of its books."""
         self._folder = folder
+        self._languages = sorted({each for each in languages if each not in (None, "en")} - {None})
         with _explained(folder), _writable(folder) as place:
             _check_files(folder)
             self._index = tantivy.Index.open(str(place))
@@ -56,11 +61,23 @@ class WordIndex:
     def count_sentences(self, word: str) -> int:
         """The number of sentences with a word in the form that `split` gives."""
         with _explained(self._folder):
-            return self._searcher.doc_freq("text", word)
+            return self._searcher.doc_freq(_field_of(word), word)
+
+    @property
+    def has_stems(self) -> bool:
+        """Whether it can hold books in other languages than English; version 0.1 made none."""
+        try:
+            tantivy.Query.term_query(self._index.schema, "stems", "")
+        except ValueError:
+            return False
+        return True
 
     def split(self, text: str) -> list[str]:
         """The distinct words of a text in the form in which they are compared."""
-        return list(dict.fromkeys(self._analyzer.analyze(text)))
+        found = self._analyzer.analyze(text)
+        for language in self._languages:
+            found += _marked_stems(text, language)
+        return list(dict.fromkeys(found))
 
     def search(self, text: str, count: int) -> dict[Place, float]:
         """The sentences that share the rarest words with a text and their BM25, best first."""
@@ -70,7 +87,9 @@ class WordIndex:
         schema = self._index.schema
         with _explained(self._folder):
             # Built term by term instead of parsed: a query may hold AND, quotes or brackets.
-            terms = [tantivy.Query.term_query(schema, "text", word, "freq") for word in words]
+            terms = [
+                tantivy.Query.term_query(schema, _field_of(word), word, "freq") for word in words
+            ]
             query = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
             found = self._searcher.search(query, count, count=False)
             hits = {self._place(address): float(score) for score, address in found.hits}
@@ -101,7 +120,7 @@ class WordWriter:
             # One thread, so that sentences keep their order and ties are broken alike each time.
             self._writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
 
-    def add_book(self, book_id: str, texts: Sequence[str]) -> None:
+    def add_book(self, book_id: str, texts: Sequence[str], language: str | None = None) -> None:
         """Add the sentences of a book, replacing those that it already has."""
         self.remove_book(book_id)
         with _explained(self._folder, "written"):
@@ -109,7 +128,10 @@ class WordWriter:
                 document = tantivy.Document()
                 document.add_text("book", book_id)
                 document.add_unsigned("sentence", sentence)
-                document.add_text("text", text)
+                if language in (None, "en"):
+                    document.add_text("text", text)
+                else:
+                    document.add_text("stems", " ".join(_marked_stems(text, str(language))))
                 self._writer.add_document(document)
 
     def remove_book(self, book_id: str) -> None:
@@ -220,7 +242,17 @@ def _make_schema() -> tantivy.Schema:
     builder.add_unsigned_field("sentence", stored=True)
     # Frequencies without positions: BM25 needs no more, and phrases are not searched.
     builder.add_text_field("text", tokenizer_name=_TOKENIZER, index_option="freq")
+    builder.add_text_field("stems", tokenizer_name="whitespace", index_option="freq")
     return builder.build()
+
+
+def _field_of(word: str) -> str:
+    return "stems" if ":" in word else "text"  # no English word has a colon
+
+
+def _marked_stems(text: str, language: str) -> list[str]:
+    words = (stem_word(term, language) for term in find_terms(text, language))
+    return [f"{language}:{bare}" for word in words if (bare := drop_accents(word))]
 
 
 def _make_analyzer() -> tantivy.TextAnalyzer:

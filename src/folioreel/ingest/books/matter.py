@@ -77,6 +77,7 @@ _NOTE_BLOCKS = {
 }
 _ENTRY_END = re.compile(r"(?:\.{2,}|\s{2,}|\s)\d{1,4}$")
 _NUMERAL = re.compile(r"\b(?:\d+|[ivxlcdm]+)\b\.?|[.·…\s]+", re.IGNORECASE)
+_NUMBERED_ENTRY = re.compile(r"^(?:\d{1,3}|[IVXLC]+)\s*[.:)]?\s*(?:--|[—–])\s*\S")
 _ENTRY_CHARACTERS = 160  # an entry of the contents with a summary; a paragraph is longer
 _CAPTION_CHARACTERS = 60  # what may stand between entries: "PART ONE", "CHAPTER … PAGE"
 
@@ -324,6 +325,8 @@ def _is_prose(block: Block) -> bool:
 
 def _is_told(block: Block) -> bool:
     """Whether a short block is a sentence of a story rather than a line of a title page."""
+    if _NUMBERED_ENTRY.match(block.text):
+        return False
     words = block.text.split()
     if (
         not block.text

@@ -58,8 +58,9 @@ class Titles:
         books = [words_of(code).get("book", {}) for code in known]
 
         def words(key: str) -> str:
-            found = [word for book in books for word in book.get(key, ())]
-            return "|".join(found) or "(?!)"
+            # Short words such as `a` and `fine` say something in their own language alone.
+            known = books[:1] if language is None and key in ("imprints", "ends") else books
+            return "|".join(word for book in known for word in book.get(key, ())) or "(?!)"
 
         numbers, suffixes = words("numbers"), words("number_suffixes")
         number = (

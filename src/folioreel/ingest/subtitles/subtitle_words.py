@@ -24,6 +24,7 @@ class SubtitleWords:
     advert: re.Pattern[str]
     credit: re.Pattern[str]
     credit_heading: re.Pattern[str]
+    spaced_marks: bool  # a space belongs before `!`, `?`, `:` and `;`
 
 
 @cache
@@ -43,7 +44,8 @@ def subtitle_words(language: str | None = None) -> SubtitleWords:
         # English words may be names elsewhere, or other words: `die`, `me`, `an`.
         return frozenset((other or english).get(key, "").split())
 
-    written = words_of(language or "en").get("text", {}).get("abbreviations", "").split()
+    text = words_of(language or "en").get("text", {})
+    written = text.get("abbreviations", "").split() if other else ()
     short = "|".join([*english["abbreviations"].split(), *map(re.escape, written)])
     work, maker = f"(?:{english['subtitling_work']})", f"(?:{english['film_making']})"
     return SubtitleWords(
@@ -55,6 +57,7 @@ def subtitle_words(language: str | None = None) -> SubtitleWords:
         abbreviation=re.compile(rf"(?:^|[\s\"“‘'(—–-])(?:{short})\.$", re.IGNORECASE),
         advert=re.compile(english["adverts"], _FLAGS),
         credit=re.compile(f"{english['credits'].replace('WORK', work)}{_credits(other)}", _FLAGS),
+        spaced_marks=text.get("spaced_marks", False),
         credit_heading=re.compile(
             f"{english['credit_headings'].replace('MAKER', maker)}{_headings(other)}", _FLAGS
         ),
@@ -67,7 +70,9 @@ def _credits(words: dict[str, str]) -> str:
         return ""
     work = f"(?:{words.get('subtitling_work', '(?!)')})"
     several = rf"{work}(?:\s*(?:,|&|/|\+|\w{{1,3}})\s*{work})*"
-    by = rf"(?:\b(?:{words.get('work_by', ':')})(?!\w)|[:：])"
+    # Scripts without spaces have no boundary between two words.
+    bounds = r"(?:\b|(?<=[\u0e00-\ud7a3]))", r"(?![a-zß-ɏ])"
+    by = rf"(?:{bounds[0]}(?:{words.get('work_by', ':')}){bounds[1]}|[:：])"
     film = rf"(?:{words.get('film_credits', '(?!)')})\s*\S"
     return rf" | ^\W*(?:{several}\s*{by} | {film})"
 

@@ -37,6 +37,7 @@ _SPACED_DOTS = re.compile(r"\s*\.(?:\s*\.){2,}|\s+\.\.(?=\s|$)")
 _SECOND_STOP = re.compile(r"(?<=[.?!])\s+\.(?=\s|$)")  # `Yes. .`, where a note stood between
 _LOOK = 100  # characters around a note in brackets that say what it is
 _LONELY_MARK = re.compile(r"\s+([,;:.?!]+)(?=\s|$)")
+_LONELY_STOP = re.compile(r"\s+([,.]+)(?=\s|$)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +60,7 @@ def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Tur
     pieces = [
         (words, opens, goes_on)
         for marked, opens, goes_on in _split_turns(text, style, after_close)
-        if count_letters(words := _tidy(_strip_song(marked)))
+        if count_letters(words := _tidy(_strip_song(marked), style))
     ]
     times = share_time(cue.start_s, cue.end_s, [words for words, _, _ in pieces])
     return [
@@ -166,8 +167,9 @@ def _strip_song(text: str) -> str:
     return "" if _HASH_SONG.match(stripped) or _STARRED.match(stripped) else stripped
 
 
-def _tidy(text: str) -> str:
+def _tidy(text: str, style: FileStyle) -> str:
     """One line with single spaces, without the punctuation that a removed note left behind."""
     text = _SPACED_DOTS.sub("...", " ".join(text.split()))
-    text = _LONELY_MARK.sub(r"\1", _SECOND_STOP.sub("", text))
+    lonely = _LONELY_STOP if style.words.spaced_marks else _LONELY_MARK
+    text = lonely.sub(r"\1", _SECOND_STOP.sub("", text))
     return re.sub(r"^[,;:]+\s*", "", text)
