@@ -14,6 +14,7 @@ SEMANTIC = (
 MEASURES = (
     *("prior", "tfidf", *BLEU),
     *("rare", "covered", "covers", "phrase", "phrase3", "nearby", "nearby_covered"),
+    *("letters", "letters_long", "letters_in_film", "letters_window_in_film"),
     *("cognates", "cognates_nearby", "cognates_window"),
     *("sentence", *SEMANTIC),
     *("visual", "scene"),

@@ -19,6 +19,7 @@ from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.similarity.base import Measure, number_tokens
 from folioreel.similarity.bleu import BleuMeasure
 from folioreel.similarity.cognates import CognatesMeasure
+from folioreel.similarity.letters import LettersMeasure
 from folioreel.similarity.rare_words import RareWordsMeasure
 from folioreel.similarity.sentence import SentenceMeasure
 from folioreel.similarity.tfidf import TfidfMeasure
@@ -132,6 +133,8 @@ def _text_measures(
         sources.append(BleuMeasure(tokens))
     if any(name in config.measures for name in RareWordsMeasure.names):
         sources.append(RareWordsMeasure(tokens))
+    if any(name in config.measures for name in LettersMeasure.names):
+        sources.append(LettersMeasure(tokens))
     if any(name in config.measures for name in CognatesMeasure.names):
         sources.append(CognatesMeasure(film, book))
     if "sentence" in config.measures:
