@@ -71,8 +71,8 @@ def align(
         film: A video, or a subtitle file alone, or what `load_film` returned; for a film in several
             parts, a list of files or a folder. A loaded film that has shots but was not watched is
             watched here.
-        preset: `default`, `fast`, `paper`, a folder that training wrote, or the settings
-            themselves.
+        preset: `default`, `fast`, `paper`, `paper-literal`, a folder that training wrote, or the
+            settings themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, `burned`, `speech` or `none`; by

@@ -145,12 +145,12 @@ _times = join(
 )
 no_shots = _switch_off("shots", "Do not decode the video; use the dialogue only.")
 watching = join(no_shots, _switch_off("pictures", "Find the shots, but ignore what they show."))
-preset = name(
-    "--preset",
-    "default",
-    "Alignment method: default, fast, paper, or the folder of a trained preset.",
-    "NAME|FOLDER",
+_preset_help = (
+    "Alignment method: default, fast, paper, paper-literal, or the folder of a trained preset."
 )
+preset = name("--preset", "default", _preset_help, "NAME|FOLDER")
+# For commands that align a film with many books.
+fast_preset = name("--preset", "fast", _preset_help, "NAME|FOLDER")
 # The names of the parameters are those of `folioreel.align`, which is called with them.
 method = join(
     preset,
