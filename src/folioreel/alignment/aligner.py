@@ -78,7 +78,7 @@ def align(
             watched here.
         preset: `auto` chooses by the languages of film and book: `default` for English,
             `multilingual` or `words` for another language, `across` for two. Any of these, `fast`,
-            `paper`, a folder that training wrote, or the settings themselves.
+            `paper`, `paper-literal`, a folder that training wrote, or the settings themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, `burned`, `speech` or `none`; by

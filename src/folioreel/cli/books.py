@@ -30,12 +30,7 @@ _film_and_library = options.join(
 
 @click.command()
 @_film_and_library
-@options.name(
-    "--preset",
-    "fast",
-    "Alignment method: fast, default, paper (ranks by the energy of its chain), or a folder.",
-    "NAME|FOLDER",
-)
+@options.fast_preset
 @options.parallel
 @options.json
 def retrieve(
@@ -50,7 +45,7 @@ def retrieve(
 
     FILM is a video or a subtitle file; a film in several parts is given as for align. Every book in
     the folder is compared with it by words and names; the most similar ones are then aligned with
-    the film and ranked by how well they fit.
+    the film and ranked by how well they fit (with --preset paper, by the energy of its chain).
 
     \b
     Examples:
@@ -90,7 +85,7 @@ def retrieve(
     help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
 @options.number("--count", 20, "Number of passages to show, the best ones.")
-@options.preset
+@options.default_preset
 @options.watching
 @options.parallel
 @options.json

@@ -160,9 +160,14 @@ preset = name(
     "--preset",
     "auto",
     "Alignment method: auto, which chooses one of default, multilingual, words and across by the "
-    "languages of film and book; one of these; fast; paper; or the folder of a trained preset.",
+    "languages of film and book; one of these; fast; paper; paper-literal; or the folder of a "
+    "trained preset.",
     "NAME|FOLDER",
 )
+_named_preset = "Alignment method: default, fast, paper, paper-literal, or the folder of a preset."
+# For commands that compare a film with many books.
+default_preset = name("--preset", "default", _named_preset, "NAME|FOLDER")
+fast_preset = name("--preset", "fast", _named_preset, "NAME|FOLDER")
 # The names of the parameters are those of `folioreel.align`, which is called with them.
 method = join(
     preset,
