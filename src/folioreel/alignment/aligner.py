@@ -18,6 +18,7 @@ from folioreel.alignment.alternatives import Others, find_others
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
+from folioreel.alignment.pictures import weigh_pictures
 from folioreel.alignment.positions import Positions, film_times, follow_book
 from folioreel.alignment.score import context_scores, score_cells
 from folioreel.config import AlignConfig, SpeechConfig
@@ -289,7 +290,21 @@ class Aligner:
     def score(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
-        """The unary score of every moment and sentence: (I, J)."""
+        """The unary score of every moment and sentence, which `link` takes: (I, J)."""
+        scores, config = self.compare(film, book, progress), self.config
+        silent = silent_moments(film)
+        if config.context is None and config.steps is not None and config.pictures is not None:
+            looked_at = silent & np.isfinite(scores).any(axis=1)
+            weigh_pictures(scores, looked_at, film_times(film), config.steps)
+        return scores
+
+    def compare(
+        self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """How well each sentence fits each moment, whatever the others are: (I, J).
+
+        Only these can be compared between books.
+        """
         _check_comparable(film, book)
         rows = SimilarityRows(film, book, self.config, progress, self.encoder)
         if self.config.context is None:
@@ -310,12 +325,13 @@ class Aligner:
         judged, config = judged or {}, self.config
         if config.steps is not None:
             fixed = links.fix_positions(scores, judged)
-            positions = follow_book(scores, film_times(film), config.steps, fixed)
+            silent = silent_moments(film)
+            positions = follow_book(scores, film_times(film), config.steps, fixed, silent)
             energy = -positions.log_partition
-            sentences, evidence = self.find_links(positions, scores, book)
+            sentences, evidence = self.find_links(positions, scores, book, silent)
             placed = (
                 sentences,
-                links.calibrate(evidence, silent_moments(film), config.calibration),
+                links.calibrate(evidence, silent, config.calibration),
                 find_others(positions.rendered, sentences, book),
             )
         else:
@@ -327,10 +343,13 @@ class Aligner:
 
     @staticmethod
     def find_links(
-        positions: Positions | SolvedRows, scores: NDArray[np.float32], book: Book
+        positions: Positions | SolvedRows,
+        scores: NDArray[np.float32],
+        book: Book,
+        silent: NDArray[np.bool_] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments, and what is known of these links."""
-        sentences = links.choose_sentences(positions, book)
+        """The sentences of a run of moments, silent or not, and what is known of these links."""
+        sentences = links.choose_sentences(positions, book, silent)
         return sentences, links.link_evidence(positions, scores, sentences, book)
 
     def place_path(

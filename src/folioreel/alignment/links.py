@@ -22,6 +22,9 @@ _REACH = 3
 _POSITION_WEIGHT = 1e-3
 """How much the mere position counts beside what is rendered: just enough to give a moment that
 renders nothing the place of its scene as the best guess."""
+_SILENT_POSITION_WEIGHT = 1.0
+"""The same for silent moments. With `_POSITION_WEIGHT`, a film whose pictures say nothing would be
+placed a little worse than by its dialogue alone (tests/alignment/test_picture_trust.py)."""
 _ROWS = 128  # moments that are looked at together: with all at once, memory would double
 _NEIGHBOUR_WEIGHT = 0.5  # of all that lies within `_REACH`, itself included, beside its own mass
 AROUND = 8
@@ -29,17 +32,22 @@ AROUND = 8
 for whole scenes."""
 
 
-def choose_sentences(positions: Positions | SolvedRows, book: Book) -> NDArray[np.int64]:
-    """The best sentence of the best paragraph for each moment: (I,).
+def choose_sentences(
+    positions: Positions | SolvedRows, book: Book, silent: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """The best sentence of the best paragraph for each moment, silent or not: (I,).
 
     A paragraph counts by what is rendered in it and, less, in those within `_REACH`: of two equally
     likely paragraphs, the one among likely neighbours is chosen.
     """
+    shares = np.full(len(positions.rendered), _POSITION_WEIGHT, dtype=np.float32)
+    if silent is not None:
+        shares[silent] = _SILENT_POSITION_WEIGHT
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
     sentences = np.empty(len(positions.rendered), dtype=np.int64)
     for first in range(0, len(sentences), _ROWS):
         rows = slice(first, first + _ROWS)
-        weights = positions.rendered[rows] + _POSITION_WEIGHT * positions.position[rows]
+        weights = positions.rendered[rows] + shares[rows, None] * positions.position[rows]
         masses = np.add.reduceat(weights, starts, axis=1)  # (rows, paragraphs)
         best = (masses + _NEIGHBOUR_WEIGHT * _sums_around(masses, _REACH)).argmax(axis=1)
         for i, paragraph in enumerate(best):

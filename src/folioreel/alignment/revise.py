@@ -43,7 +43,8 @@ class Reviser:
         self._chain: ChainBlocks | None = None
         if config.steps is not None:
             fixed = fix_positions(scores, self._judged)
-            self._positions = PositionBlocks(scores, film_times(film), config.steps, fixed)
+            times = film_times(film)
+            self._positions = PositionBlocks(scores, times, config.steps, fixed, self._silent)
         else:
             chain = make_chain(scores, time_steps(film), config.chain)
             self._chain = ChainBlocks(chain, self._judged)
@@ -73,12 +74,11 @@ class Reviser:
         """The links of consecutive blocks, less those that need to know more of what is around."""
         first = solved[0].first
         last = solved[-1].first + len(solved[-1].rendered)
-        found = [
-            self._aligner.find_links(
-                rows, self._scores[rows.first : rows.first + len(rows.rendered)], self._book
-            )
-            for rows in solved
-        ]
+        found = []
+        for rows in solved:
+            part = slice(rows.first, rows.first + len(rows.rendered))
+            silent = self._silent[part]
+            found.append(self._aligner.find_links(rows, self._scores[part], self._book, silent))
         sentences, evidence = map(np.concatenate, zip(*found, strict=True))
         others = [
             other

@@ -3,7 +3,7 @@
 The paper's is a convolutional network over the tensor (section 4.3). Beyond it, the preset
 `default` has a weighted sum of the measures, fitted as a logit. There a moment without dialogue is
 scored by its pictures alone: a weighted sum of `visual` and `scene`, the logit of P(the sentence
-describes the shot).
+describes the shot) for photographs. pictures.py fits it to the film.
 """
 
 from __future__ import annotations

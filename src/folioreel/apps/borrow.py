@@ -159,7 +159,7 @@ def _choose_books(film: Film, books: Library, config: BorrowConfig) -> list[str]
 def _offer_passages(film: Film, settings: AlignConfig, found: FoundFile) -> tuple[_Offer, ...]:
     """The best paragraphs of one book for each moment that can be compared."""
     book = library.read_book(found)
-    scores = Aligner(settings).score(film, book)  # (I, J)
+    scores = Aligner(settings).compare(film, book)  # (I, J)
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
     by_paragraph = np.maximum.reduceat(scores, starts, axis=1)  # (I, paragraphs)
     count = min(_OFFERS, len(starts))
