@@ -2,10 +2,10 @@
 
 import { Book } from "./book.ts";
 import { Corrections, type Outcome } from "./corrections.ts";
+import { Display } from "./display.ts";
 import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
 import { type Kept, readKept, writeItem } from "./memory.ts";
-import { Display } from "./display.ts";
 import { clamp } from "./order.ts";
 import { filesOf, when } from "./parts.ts";
 import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
@@ -67,6 +67,8 @@ export class App extends Emitter<Topic> {
     this.files = filesOf(film);
     this.key = `folioreel:${payload.id}`;
     this.kept = readKept(this.key);
+    // A link to a moment shows its passage, wherever the reader was before.
+    if (timeIn(location.hash) !== null) this.kept.awayAt = null;
     this.isFollowing = this.kept.awayAt === null;
     this.corrections = new Corrections(payload, `${this.key}:judgements`);
     this.filmAxis = new Axis(Math.max(1, film.duration_s), 20);
@@ -162,9 +164,11 @@ export class App extends Emitter<Topic> {
   seek(time_s: number): void {
     this.letGo();
     this.isAhead = time_s > this.kept.seen_s + SKIP_S;
+    const wasLit = this.lit !== null;
     this.lit = null;
     this.player.seek(clamp(time_s, 0, this.payload.film.duration_s));
     this.playerChanged();
+    if (wasLit && this.lit === null) this.emit("lit");
   }
 
   /** The film to the start of a moment; the book follows again. */

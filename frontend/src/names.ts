@@ -9,8 +9,8 @@ const FREE = /(?:[\p{L}\p{N},;]|\b(?:Mr|Mrs|Ms|Dr|St|M|Mme)\.)\s+$/u;
 const LEAST = 3;
 /** The most that it may come without. */
 const SMALL_SHARE = 0.1;
-/** Where more words have capitals, as in German, they do not mean names. */
-const CAPITAL_SHARE = 0.15;
+/** Where more words have such capitals, as in German, they do not mean names. */
+const CAPITAL_SHARE = 0.12;
 const TITLES = new Set("Mr Mrs Ms Miss Dr Sir Lady Lord Madame Madam Monsieur Herr Frau Captain Colonel Doctor Professor Uncle Aunt Father Mother Brother Sister".split(" "));
 const NO_NAMES = new Set(
   "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December English French German Christmas God Oh I".split(" "),
@@ -26,12 +26,12 @@ export function findNameWords(sentences: string[]): Set<string> {
   for (const sentence of sentences) {
     for (const found of sentence.matchAll(WORD)) {
       const word = bare(found[0]);
-      const isFree = FREE.test(sentence.slice(Math.max(0, found.index - 6), found.index));
-      const isRaised = /^\p{Lu}\p{Ll}/u.test(word);
-      if (!isRaised) small.set(word, (small.get(word) ?? 0) + 1);
-      else if (isFree) capital.set(word, (capital.get(word) ?? 0) + 1);
-      if (isFree) all += 1;
-      if (isFree && isRaised) raised += 1;
+      all += 1;
+      if (!/^\p{Lu}\p{Ll}/u.test(word)) small.set(word, (small.get(word) ?? 0) + 1);
+      else if (FREE.test(sentence.slice(Math.max(0, found.index - 6), found.index))) {
+        capital.set(word, (capital.get(word) ?? 0) + 1);
+        raised += 1;
+      }
     }
   }
   if (raised > CAPITAL_SHARE * all) return new Set();

@@ -4,6 +4,7 @@ import type { App } from "./app.ts";
 import { element } from "./dom.ts";
 import { findNameWords, namesIn } from "./names.ts";
 
+const DELAY_MS = 300;
 /** Paragraphs on each side that belong to a passage. */
 const AROUND = 3;
 
@@ -17,18 +18,21 @@ export class NamesView {
     private readonly search: (words: string) => void,
   ) {
     app.on(["moment", "picked", "links"], () => this.show());
-    this.show();
+    // A long book takes a moment to look through: not while the page opens.
+    setTimeout(() => {
+      this.words = findNameWords(app.book.sentences);
+      this.show();
+    }, DELAY_MS);
   }
 
   /** The passage that is picked, or else that of the film. */
   private show(): void {
     const { app } = this;
     const sentence = app.picked ?? app.place;
-    if (sentence === null) return;
+    if (sentence === null || this.words === null) return;
     const paragraph = app.book.paragraphOf(sentence);
     if (paragraph === this.paragraph) return;
     this.paragraph = paragraph;
-    this.words ??= findNameWords(app.book.sentences);
     // In talk, a paragraph has few names: those around it belong to the passage.
     const last = app.book.paragraphs.length - 1;
     const [first] = app.book.sentencesOf(Math.max(0, paragraph - AROUND));

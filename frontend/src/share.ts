@@ -107,13 +107,14 @@ export class ShareDialog {
     context.fillStyle = colour("page");
     context.fillRect(0, 0, canvas.width, canvas.height);
     if (frame) context.drawImage(frame, 0, 0, WIDTH_PX, frame_px);
+    const shown = document.querySelector(".sentence");
+    const isRightToLeft = shown !== null && getComputedStyle(shown).direction === "rtl";
     let y = frame_px + MARGIN_PX;
     const write = (texts: string[], font: string, ink: string, line_px: number) => {
       [context.font, context.fillStyle, context.textBaseline] = [font, ink, "top"];
-      const isLeft = getComputedStyle(document.querySelector(".sheet") ?? document.body).direction === "rtl";
-      context.textAlign = isLeft ? "right" : "left";
+      context.textAlign = isRightToLeft ? "right" : "left";
       for (const text of texts) {
-        context.fillText(text, isLeft ? WIDTH_PX - MARGIN_PX : MARGIN_PX, y);
+        context.fillText(text, isRightToLeft ? WIDTH_PX - MARGIN_PX : MARGIN_PX, y);
         y += line_px;
       }
     };

@@ -145,6 +145,7 @@ def test_names_of_a_passage_lead_to_where_else_they_are(new_page, write_page):
     page.goto(write_page(small_payload(book)))
     page.keyboard.press("n")
     names = page.get_by_role("navigation", name="People and places")
+    names.get_by_role("button", name="Petra").wait_for()
     assert names.get_by_role("button").all_inner_texts() == ["Petra", "Fairhithe"]
     names.get_by_role("button", name="Petra").click()
     assert page.locator(".found-status").inner_text() == (

@@ -286,7 +286,7 @@ def read_alignment(
     if [link.moment for link in links] != list(range(moments)):
         raise InputError("does not have one link per moment in time order; align again", path)
     named = {k.sentence for k in links} | {k.sentence for link in links for k in link.alternatives}
-    if max(named) >= sentences:
+    if max(named, default=0) >= sentences:
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
     for annotation in filter(None, (link.annotation for link in links)):
         spans = ((annotation.moments, moments), (annotation.sentences or (0, 0), sentences))

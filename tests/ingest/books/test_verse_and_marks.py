@@ -69,6 +69,11 @@ def test_a_title_without_what_is_around_it(text, title):
     assert bare_title(text) == title
 
 
+def test_a_long_line_of_marks_takes_no_time():
+    line = "# a" + "#" * 1_000_000 + "x"
+    assert bare_title(line) == line
+
+
 def test_what_is_no_heading():
     assert is_strong_heading("## CHAPTER IV")
     assert is_marked_heading("# The Road")

@@ -52,7 +52,8 @@ _MARKED = re.compile(r"^#{1,6}\s+(?P<title>.*?\S)\s*#*$")  # Markdown's headings
 
 def bare_title(text: str) -> str:
     """A title without what plain text puts around it: `## CHAPTER I`, `*** CHAPTER I ***`."""
-    marked = _MARKED.match(text.strip())
+    # A longer line is prose, and the pattern would be slow on one of nothing but marks.
+    marked = _MARKED.match(text.strip()) if len(text) <= HEADING_CHARACTERS else None
     return (marked["title"] if marked else text).strip(_FRAME)
 
 
