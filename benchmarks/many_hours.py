@@ -21,7 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_WORDS = "ferry river dawn dial figure kilos water evening band malt bolt morning bus letter".split()
+_WORDS = (
+    "ferry river dawn dial figure kilos water evening band malt bolt morning bus letter".split()
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +160,11 @@ def memory_mb(process: int) -> float:
 def _start(*arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "folioreel", *map(str, arguments)]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        text=True,
     )
 
 
@@ -184,7 +190,8 @@ def _write_pair(folder: Path, name: str, rng: random.Random) -> None:
     said = [_sentence(rng, number) for number in range(60)]
     (folder / f"{name}.txt").write_text("\n\n".join(said), encoding="utf-8")
     cues = (
-        f"{k + 1}\n00:00:{k:02},000 --> 00:00:{k:02},900\n{text}\n" for k, text in enumerate(said[:50])
+        f"{k + 1}\n00:00:{k:02},000 --> 00:00:{k:02},900\n{text}\n"
+        for k, text in enumerate(said[:50])
     )
     (folder / f"{name}.srt").write_text("\n".join(cues), encoding="utf-8")
 

@@ -30,12 +30,14 @@ from folioreel.progress import ProgressCallback
 Result = TypeVar("Result")
 
 SWITCH = "FOLIOREEL_ISOLATE"
-# Seconds without a report. A long PDF takes a minute on a slow machine, and videos report with every
-# few frames; only loading a large model for speech takes longer than seconds.
+# Seconds without a report. A long PDF takes a minute on a slow machine, and videos report with
+# every few frames; only loading a large model for speech takes longer than seconds.
 _PATIENCE_S = 600.0
 # Of the machine's memory: what a file may make a library take, so that the rest goes on.
 _MEMORY_SHARE = 0.75
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from folioreel.isolation import serve; serve()"
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from folioreel.isolation import serve; serve()"
+)
 _PACKAGES = str(Path(__file__).parents[1])
 
 _log = logging.getLogger(__name__)
@@ -118,7 +120,9 @@ class _Reader:
                     level, message = value
                     _log.log(level, "%s", message)
                 else:
-                    raise InputError(f"{self._ended()}; get the file again, or convert it", self._path)
+                    raise InputError(
+                        f"{self._ended()}; get the file again, or convert it", self._path
+                    )
         except queue.Empty:
             message = f"does not get on for {_PATIENCE_S:.0f} s; get the file again, or convert it"
             raise InputError(message, self._path) from None
@@ -196,7 +200,9 @@ def _limit_memory() -> float:
         import resource
 
         limit = int(_MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1])
+        )
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is no news to us
     except (ImportError, OSError, ValueError, AttributeError):
         return float("inf")  # Windows has no such limits

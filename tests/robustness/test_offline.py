@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 from command_line import write_pair
 
-FORBIDDING = '''
+FORBIDDING = """
 import sys
 
 def forbid(event, arguments):
@@ -23,7 +23,7 @@ def forbid(event, arguments):
             raise RuntimeError(f"the address of {arguments[0]}")
 
 sys.addaudithook(forbid)
-'''
+"""
 
 
 @pytest.fixture

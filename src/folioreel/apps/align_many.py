@@ -6,6 +6,7 @@ command has finished is kept, so a run that was stopped can be resumed.
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -130,6 +131,7 @@ def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressC
 
 def align_pair(task: PairTask) -> dict[str, bytes]:
     """The results of one pair by path in its folder; runs on any engine."""
+    gc.collect()  # drawings refer to themselves: those of a hundred pairs would wait to be freed
     alignment = align(
         task.book,
         task.film,
