@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check fuzz format docs bench clean
+.PHONY: demo test check fuzz lowest format docs bench clean
 
 demo: $(VENV)/user
 	$(BIN)/folioreel demo --out folioreel-demo --force
@@ -22,6 +22,15 @@ SECONDS ?= 60
 fuzz: $(VENV)/developer
 	PYTHONPATH=tests:tests/robustness $(BIN)/python tests/robustness/fuzz.py --seconds $(SECONDS) --keep fuzz-failures
 
+# The oldest versions that pyproject.toml allows, in an environment of their own, and tests that need
+# nothing else.
+lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python \
+		--resolution lowest-direct --editable . 'pytest>=8.2' 'hypothesis>=6.100'
+	$(VENV)-lowest/bin/python -m pytest $(LOWEST_TESTS)
+
 format: $(VENV)/developer
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -34,7 +43,7 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench.py
 
 clean:
-	rm -rf $(VENV) folioreel-demo site dist build
+	rm -rf $(VENV) $(VENV)-lowest folioreel-demo site dist build
 
 # A package that any `python3` can run, and the tools of its developers on top.
 $(VENV)/user: pyproject.toml

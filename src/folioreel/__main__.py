@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
@@ -54,10 +55,8 @@ def _flush(code: int) -> int:
 
 
 def _complain(message: str) -> None:
-    try:
+    with suppress(OSError):
         sys.stderr.write(f"folioreel: {' '.join(message.split())}\n")
-    except OSError:
-        pass
 
 
 if __name__ == "__main__":

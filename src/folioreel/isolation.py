@@ -30,8 +30,8 @@ from folioreel.progress import ProgressCallback
 Result = TypeVar("Result")
 
 SWITCH = "FOLIOREEL_ISOLATE"
-# Seconds without a report. A long PDF takes a minute on a slow machine, and videos report with every
-# few frames; only loading a large model for speech takes longer than seconds.
+# Seconds without a report. A long PDF takes a minute on a slow machine, and videos report with
+# every few frames; only loading a large model for speech takes longer than seconds.
 _PATIENCE_S = 600.0
 # Of the machine's memory: what a file may make a library take, so that the rest goes on.
 _MEMORY_SHARE = 0.75

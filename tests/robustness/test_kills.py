@@ -98,8 +98,8 @@ def test_results_that_were_finished_are_not_overwritten(place):
     with pytest.raises(InputError, match="already holds"):
         check_folder(place / "out", ["csv"], force=False)
     # Nor if others, beside them, were not.
+    (place / "out" / "film.vtt").write_text("x", encoding="utf-8")
     with pytest.raises(KeyboardInterrupt), files.writing_together(place / "out", ["film.vtt"]):
-        (place / "out" / "film.vtt").write_text("x", encoding="utf-8")
         raise KeyboardInterrupt
     with pytest.raises(InputError, match=r"already holds alignment\.csv;"):
         check_output_folder(place / "out")

@@ -144,7 +144,7 @@ def test_training(place):
 
 
 def test_judging(place, result):
-    """What was acknowledged stays, and the files follow from it, at the next start at the latest."""
+    """What was acknowledged stays, and the files follow from it at the next start."""
     folder = result / "judged"
     steps = [(0, None), (2, 3), (2, 5), None, (1, 4)]  # (moment, sentence), or undo
     receiving, sending = os.pipe()

@@ -6,6 +6,7 @@ command has finished is kept, so a run that was stopped can be resumed.
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -147,6 +148,7 @@ def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressC
 
 def align_pair(task: PairTask) -> dict[str, bytes]:
     """The results of one pair by path in its folder; runs on any engine."""
+    gc.collect()  # drawings refer to themselves: those of a hundred pairs would wait to be freed
     with _named_warnings(task.name) as reported:
         alignment = align(
             task.book,

@@ -231,8 +231,7 @@ def _book(book: Book) -> dict[str, Any]:
 
 def _language(source: Book | Film) -> dict[str, str]:
     """The language, if it is known."""
-    language = getattr(source, "language", None)
-    return {"language": language} if language else {}
+    return {"language": source.language} if source.language else {}
 
 
 def _film(film: Film) -> dict[str, Any]:

@@ -130,4 +130,4 @@ def _examples(alignment: Alignment) -> list[Link]:
 
 
 def _short(text: str) -> str:
-    return textwrap.shorten(text, _EXAMPLE_WIDTH, placeholder=" …")
+    return cut_text(text, _EXAMPLE_WIDTH)

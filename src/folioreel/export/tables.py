@@ -189,7 +189,7 @@ def write_srt(alignment: Alignment, path: Path, part: int | None = None) -> None
         if number < len(cues):
             end_s = min(end_s, cues[number][0])
         end_s = max(end_s, start_s + 0.001)
-        short = textwrap.shorten(text, _LONGEST_PASSAGE, placeholder=" …")
+        short = cut_text(text, _LONGEST_PASSAGE)
         body = "\n".join(textwrap.wrap(_plain(short), _SRT_WIDTH))
         times = f"{format_timestamp(start_s, ',')} --> {format_timestamp(end_s, ',')}"
         parts.append(f"{number}\n{times}\n{body}\n")

@@ -40,8 +40,8 @@ _MOST_PIXELS, _MOST_COVERED = 8 * 2**20, 4 * 2**20
 # Bytes of all pictures: those of a long film have a few hundred million. A small file can hold any
 # number of large ones.
 _LARGEST_TRACK = 2 * 2**30
-# Pixels of all pictures, which take the time: so many, and so many more for each byte. A line of text
-# has 20 or 30 per byte, and a screen of one colour, made to take long, has 600.
+# Pixels of all pictures, which take the time: so many, and so many more for each byte. A line of
+# text has 20 or 30 per byte, and a screen of one colour, made to take long, has 600.
 _FREE_PIXELS, _PIXELS_PER_BYTE = 400_000_000, 60
 # FFmpeg's value for a display set that stays until the next one.
 _UNTIL_NEXT_MS = 2**32 - 1
