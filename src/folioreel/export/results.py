@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Sized
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from folioreel.export.estimates import describe_share
 from folioreel.export.formats import FORMATS, RESULTS
 from folioreel.files import check_output_folder, make_folder, writing_together
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.text import cut_text
 from folioreel.types import Alignment, Link
 
 PARTS = "parts"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
 from folioreel.files import replacing, write_text
-from folioreel.text import guard_cell
+from folioreel.text import cut_text, guard_cell
 from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Link
 
