@@ -13,13 +13,13 @@ def verse_lines(book) -> list[str]:
     """The lines of verse, put together again from where they begin in each sentence."""
     lines: list[str] = []
     for sentence in book.sentences:
-        if not sentence.verse:
+        if not sentence.breaks:
             continue
-        ends = [*sentence.verse[1:], len(sentence.text)]
-        assert sentence.verse[0] == 0  # no sentence of the song begins within a line
+        ends = [*sentence.breaks[1:], len(sentence.text)]
+        assert sentence.breaks[0] == 0  # no sentence of the song begins within a line
         lines += [
             sentence.text[start:end].strip()
-            for start, end in zip(sentence.verse, ends, strict=True)
+            for start, end in zip(sentence.breaks, ends, strict=True)
         ]
     return lines
 
@@ -42,8 +42,8 @@ def test_lines_of_verse(tmp_path, name, text):
     path.write_text(text, encoding="utf-8")
     book = load_book(path)
     assert verse_lines(book) == list(SONG)
-    assert [s.text for s in book.sentences if s.verse] == [SONG[0], " ".join(SONG[1:])]
-    assert not any(s.verse for s in book.sentences if s.text == PROSE)
+    assert [s.text for s in book.sentences if s.breaks] == [SONG[0], " ".join(SONG[1:])]
+    assert not any(s.breaks for s in book.sentences if s.text == PROSE)
 
 
 def test_headings_with_marks_in_plain_text(tmp_path):
