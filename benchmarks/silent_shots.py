@@ -1,4 +1,4 @@
-"""Silent shots between real dialogue: where they are placed, and which are claimed to be in the book.
+"""Silent shots between real dialogue: where they are placed, and which are said to be in the book.
 
 Takes judged pairs of the benchmark. Beside judged lines, silent shots are put into the film, which
 show Flickr8k's dev pictures, and one caption of each into the book, at most two paragraphs from the
