@@ -64,7 +64,7 @@ def read_apart(
     report = progress or _ignore
     if is_wanted():
         try:
-            request = pickle.dumps((function, path, arguments))
+            request = pickle.dumps((function, path, arguments, _log.getEffectiveLevel()))
         except (pickle.PicklingError, AttributeError, TypeError):
             pass  # such as an encoder that was made by the caller
         else:
@@ -145,7 +145,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits
     request, answer = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not come between
-    function, path, arguments = pickle.load(request)
+    function, path, arguments, level = pickle.load(request)
     threading.Thread(target=_end_with_parent, args=(request,), daemon=True).start()
     lock = threading.Lock()
 
@@ -154,6 +154,7 @@ def serve() -> None:
             _send(answer, (kind, value))
 
     logger = logging.getLogger("folioreel")
+    logger.setLevel(level)
     logger.addHandler(_Forward(send))
     logger.propagate = False
     limit = _limit_memory()

@@ -54,7 +54,8 @@ def fail_in_an_odd_way(path, progress):
 
 def talk(path, first, second, progress):
     progress(Progress(stage="reading", done=1, total=2, name=path.name))
-    logging.getLogger("folioreel.ingest").warning("%s is odd", path.name)
+    logging.getLogger("folioreel.ingest").info("%s is odd", path.name)
+    logging.getLogger("folioreel.ingest").debug("%s is even", path.name)
     sys.stdout.write("what a library prints")
     sys.stdout.flush()
     return os.getpid(), first + second

@@ -102,7 +102,7 @@ def test_errors_progress_and_log_arrive(caplog):
     with pytest.raises(WorkError, match="who knows"):
         isolation.read_apart(harmful.fail_in_an_odd_way, FILE)
     seen = []
-    with caplog.at_level(logging.WARNING, "folioreel"):
+    with caplog.at_level(logging.INFO, "folioreel"):
         number, text = isolation.read_apart(harmful.talk, FILE, "a", "b", progress=seen.append)
     assert number != os.getpid()
     assert text == "ab"

@@ -45,7 +45,9 @@ def chosen(changes: int, count: int) -> list[int]:
     """Some of the changes, the first and the last among them; all if that is asked for."""
     if os.environ.get(EVERY_CHANGE):
         return list(range(1, changes + 1))
-    return sorted({1 + round(k * (changes - 1) / max(count - 1, 1)) for k in range(count)})
+    if count == 1:
+        return [changes // 2]
+    return sorted({1 + round(k * (changes - 1) / (count - 1)) for k in range(count)})
 
 
 def check_stops(
@@ -62,7 +64,7 @@ def check_stops(
     changes = count_changes(work)
     whole = seen(out)
     stops = [(change, signal.SIGKILL) for change in chosen(changes, kills)]
-    stops += [(change, signal.SIGINT) for change in chosen(changes - 1, 2)]
+    stops += [(change, signal.SIGINT) for change in chosen(changes - 1, max(1, kills // 3))]
     for change, how in stops:
         what = f"{how.name} at change {change} of {changes}"
         shutil.rmtree(out)
@@ -140,7 +142,7 @@ def test_training(place):
         names = ("words.safetensors", "vocabulary.txt")
         return {name: (run / "encoder" / name).read_bytes() for name in names}
 
-    check_stops(place, words, out, lambda: None, trained, kills=2)
+    check_stops(place, words, out, lambda: None, trained, kills=1)
 
 
 def test_judging(place, result):
