@@ -38,10 +38,11 @@ from folioreel.apps.library import Failure, Library, ShortlistConfig
 from folioreel.cache import cached_array
 from folioreel.corpus.sources import FoundFile
 from folioreel.errors import AlignmentError
+from folioreel.models.presets import choose_preset, load_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Film
 
-_PRESET = "fast"  # one film takes several alignments; the constants below were measured with it
+_FAST = "fast"  # in English; one film takes several alignments, and the constants below are its
 
 # The prior, from the wrong books for the films of benchmarks/retrieval.py.
 # The mean log score of wrong books, …
@@ -162,15 +163,18 @@ def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
 
 def _try_book(film: Film, found: FoundFile) -> NDArray[np.float64]:
     """The evidence for a book and the share of moments in it; cached."""
-    aligner = Aligner.load(_PRESET)
     # The cache key: everything that the result depends on.
-    settings = json.dumps([__version__, asdict(aligner.config), found.suffix])
+    configs = [asdict(load_preset(name)) for name in (_FAST, "multilingual", "words", "across")]
+    settings = json.dumps([__version__, configs, film.language, found.suffix])
     total = hashlib.sha256(settings.encode())
     total.update(bytes.fromhex(found.sha256))
     total.update(repr(film.moments).encode("utf-8", "surrogatepass"))
 
     def align() -> NDArray[np.float64]:
-        alignment = aligner.align(film, library.read_book(found))
+        book = library.read_book(found)
+        chosen = choose_preset(film.language, book.language)
+        aligner = Aligner.load(_FAST if chosen == "default" else chosen)
+        alignment = aligner.align(film, book)
         moments = len(alignment.links)
         in_book = sum(link.in_book for link in alignment.links)
         return np.array([-alignment.signature["energy"] / moments, in_book / moments])

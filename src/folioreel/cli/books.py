@@ -109,7 +109,7 @@ def borrow(film: tuple[Path, ...], books: Path, count: int, **settings: Any) -> 
     with output.show_progress(_KEPT) as progress:
         read_film = aligner.load_film(film, progress=progress, **how)
         output.show_notes(read_film.path or Path(read_film.title), read_film.notes)
-        borrowing = app.borrow(read_film, books, config, progress, aligner)
+        borrowing = app.borrow(read_film, books, config, progress)
     loans = borrowing.best(count)
     output.show_json([asdict(loan) | read_film.part_fields(loan.start_s) for loan in loans])
     for loan in loans:
