@@ -1,8 +1,9 @@
 """The words that two texts are compared by: terms and stems, by language.
 
 English is the words of `tokenize`, and the rough stems of `word_stem`. Elsewhere elided words are
-taken off (l'émir → émir) and Snowball finds the stems. Accents are dropped where people leave them
-out (French capitals, Spanish chats), not where they make another letter (Finnish ä, Polish ł).
+taken off (l'émir → émir) and Snowball finds the stems, by the accents, too. From the stems accents
+are dropped where people leave them out (French capitals, Spanish chats), not where they make
+another letter (Finnish ä, Polish ł).
 
 Chinese, Japanese and Thai do not mark words, and Korean joins particles to them. There, terms are
 pairs of neighbouring characters, as in Lucene's analyser for these languages. A dictionary would
@@ -52,8 +53,7 @@ def find_terms(text: str, language: str | None = None) -> list[str]:
     if language == "tr":
         text = text.translate(_TURKISH)
     elided = _elided(language or "")
-    words = [word.lower() for word in find_words(text)]
-    return [_fold(elided.sub("", word), language) for word in words]
+    return [elided.sub("", word.lower()) for word in find_words(text)]
 
 
 @lru_cache(maxsize=100_000)  # the words of a novel, and a little more

@@ -179,3 +179,17 @@ def test_an_empty_name_is_not_the_current_folder():
     result = run("align", "book.txt", "")
     assert result.exit_code == 2
     assert "the name of a file is empty" in result.stderr
+
+
+def test_a_language_that_does_not_exist(pair, tmp_path):
+    for option in ("--language", "--book-language"):
+        result = run("align", *pair, option, "Klingon", "--out", tmp_path / "out")
+        assert_one_line(result, "'Klingon' is not a language")
+    assert not (tmp_path / "out").exists()
+
+
+def test_given_languages_are_recorded(pair):
+    result = run("align", *pair, "--language", "fr", "--book-language", "German", "--json")
+    document = json.loads(result.stdout)
+    assert (document["film"]["language"], document["book"]["language"]) == ("fr", "de")
+    assert document["model"]["options"]["book_language"] == "German"

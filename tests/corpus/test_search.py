@@ -226,3 +226,21 @@ def test_fewer_signs_differ_the_nearer_a_vector_is(units: int) -> None:
     differing = pack_signs(base) ^ pack_signs(other)
     differ = np.unpackbits(differing.view(np.uint8), axis=1).sum(1) / units
     assert differ.mean() == pytest.approx(np.mean(np.arccos(cosines) / np.pi), abs=0.005)
+
+
+def test_the_language_of_a_book_is_recorded_and_searched(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    lines = [
+        "Le vieil homme continua son chemin sans se retourner une seule fois vers sa maison.",
+        "Les émirs arrivèrent le soir, et personne ne leur ouvrit la grande porte de la ville.",
+    ]
+    tale = "\n\n".join(f"{line} C'était la nuit numéro {k}." for k in range(8) for line in lines)
+    (library / "conte.txt").write_text(tale, encoding="utf-8")
+    report = build_corpus(library, tmp_path / "corpus", SMALL)
+    assert [book.language for book in report.books] == ["fr"]
+    index_corpus(tmp_path / "corpus", HERE)
+    opened = SearchStore.open(tmp_path / "corpus")
+    (found,) = opened.search("un emir arrive", 1, by="words")
+    assert found.sentence.text == lines[1]
+    assert opened.missing_words("l'emir arrivant xylophone") == ["xylophone"]

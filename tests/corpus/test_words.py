@@ -87,3 +87,24 @@ def test_damage_is_said(index: WordIndex, tmp_path: Path) -> None:
         WordIndex(tmp_path)
     with pytest.raises(InputError, match="cannot be searched"):
         WordIndex(tmp_path / "nowhere")
+
+
+def test_books_are_found_by_the_stems_of_their_language(tmp_path: Path) -> None:
+    writer = WordWriter(tmp_path)
+    writer.add_book("english", ["He continued his way.", "The maisonette is let."], "en")
+    writer.add_book("french", ["Il continua son chemin vers l'émir.", "Des maisons."], "fr")
+    writer.add_book("chinese", ["老人坐在火边。", "他走了。"], "zh")
+    writer.commit()
+    writer.close()
+    index = WordIndex(tmp_path, ["en", "fr", "zh", None])
+    assert index.has_stems
+    for query, place in [
+        ("continuing", ("english", 0)),
+        ("continuer", ("french", 0)),
+        ("EMIRS", ("french", 0)),  # another form, without its accent
+        ("maison", ("french", 1)),
+        ("火边", ("chinese", 0)),
+    ]:
+        assert place in index.search(query, 5), query
+    assert index.search("火山", 5) == {}
+    assert WordIndex(tmp_path, ["en"]).search("emirs", 5) == {}  # no French is asked for

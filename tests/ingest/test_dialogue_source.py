@@ -14,6 +14,19 @@ def test_a_folder_beside_the_video_is_no_subtitle_file(tmp_path: Path) -> None:
     assert find_sidecar(tmp_path / "film.mp4") is None
 
 
+@pytest.mark.parametrize(
+    ("preferred", "chosen"),
+    [("en", "film.en.srt"), ("fr", "film.fr.srt"), ("de", "film.en.srt"), ("sv", "film.sv.srt")],
+)
+def test_the_preferred_language_then_english(tmp_path: Path, preferred: str, chosen: str) -> None:
+    for language in ("en", "fr", "it", "sv"):
+        (tmp_path / f"film.{language}.srt").write_text("1\n", encoding="utf-8")
+    (tmp_path / "film.de.forced.srt").write_text("1\n", encoding="utf-8")
+    found = find_sidecar(tmp_path / "film.mp4", preferred)
+    assert found is not None
+    assert found.name == chosen
+
+
 HOUR = 3600.0
 TIMES = [
     ("fits", (60, 5300, 5400, 25.0), None),

@@ -5,11 +5,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from drawn_films import DrawnTrack, draw_film, shots_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from folioreel.errors import ConfigError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.books.titles import is_strong_heading, matter_kind, titles_in
+from folioreel.ingest.film import load_film
 from folioreel.ingest.subtitles.dialogue import read_subtitles
 from folioreel.language import decide_language, described_languages, words_of
 from folioreel.text import split_sentences
@@ -147,6 +150,44 @@ def test_subtitles_keep_what_is_said_and_lose_the_credits(tmp_path, language):
     said = [re.sub(r"^[–—-]\s*", "", line) for line in lines[1:]]  # a dash marks the speaker
     assert [subtitle.text for subtitle in dialogue.subtitles] == said
     assert "1 credits or adverts" in "; ".join(dialogue.notes)
+
+
+def test_of_several_tracks_that_of_the_book_is_read(tmp_path):
+    tracks = [
+        DrawnTrack(cues=[(500, 3000, TEXTS[code]["sentences"][3])], language=three)
+        for code, three in [("en", "eng"), ("fr", "fre"), ("de", "ger")]
+    ]
+    film = draw_film(tmp_path / "film.mkv", shots_of([50]), tracks=tracks)
+    for said, book, read in [
+        (None, None, "en"),
+        (None, "fr", "fr"),
+        (None, "pl", "en"),
+        ("de", "fr", "de"),
+    ]:
+        found = load_film(film, shots=False, language=said, book_language=book)
+        assert found.subtitles[0].text == TEXTS[read]["sentences"][3]
+        assert found.language == read
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [("film.fr.srt", "fr"), ("film.french.sdh.srt", "fr"), ("film.srt", None), ("fr.srt", None)],
+)
+def test_a_file_too_short_to_tell_is_believed_by_its_name(tmp_path, name, language):
+    path = tmp_path / name
+    path.write_text("1\n00:00:01,000 --> 00:00:02,000\nAnna!\n", encoding="utf-8")
+    assert load_film(path).language == language
+
+
+@pytest.mark.parametrize(("declared", "language"), [("en", "fr"), ("fr", "fr"), ("", "fr")])
+def test_a_clear_text_is_believed_rather_than_its_file(tmp_path, declared, language):
+    story = "".join(f"<p>{joined('fr', TEXTS['fr']['sentences'])}</p>" for _ in range(5))
+    path = tmp_path / "livre.html"
+    path.write_text(f'<html lang="{declared}"><body>{story}</body></html>', encoding="utf-8")
+    assert load_book(path).language == language
+    assert load_book(path, language="German").language == "de"
+    with pytest.raises(ConfigError, match="not a language"):
+        load_book(path, language="tlh")
 
 
 def test_a_sentence_over_two_cues_in_a_script_without_spaces(tmp_path):

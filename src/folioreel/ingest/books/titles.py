@@ -37,6 +37,7 @@ _KEYS: dict[MatterKind, str] = {
 }
 
 _ROMAN = r"(?=[IVXLC])(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})"
+_ARTICLE = r"(?:(?:%s)\s+)?"
 _BREAK = re.compile(r"^\s*(?:[*#~=_•·—–+oO-]\s*){1,}$|^\s*(?:\*\s*){2,}$|^\s*[⁂❦❧☙]\s*$")
 _BARE_NUMBER = re.compile(rf"^[\[(§—-]*\s*(?:{_ROMAN}|\d{{1,3}})\s*[.)\]—-]*$")
 _NUMBERED_TITLE = re.compile(rf"^(?:{_ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'{CAPITALS}].{{1,80}}$")
@@ -55,23 +56,29 @@ class Titles:
     def __init__(self, language: str | None) -> None:
         """Compile the words of a language; of all languages if it is not known."""
         known = described_languages() if language is None else dict.fromkeys(("en", language))
-        books = [words_of(code).get("book", {}) for code in known]
+        self._language = language
+        self._books = [words_of(code).get("book", {}) for code in known]
+        self._compile_headings()
+        self._compile_matter()
 
-        def words(key: str) -> str:
-            # Short words such as `a` and `fine` say something in their own language alone.
-            known = books[:1] if language is None and key in ("imprints", "ends") else books
-            return "|".join(word for book in known for word in book.get(key, ())) or "(?!)"
+    def _words(self, key: str) -> str:
+        """The words under a key, as one regular expression."""
+        # Short words such as `a` and `fine` say something in their own language alone.
+        only_english = self._language is None and key in ("imprints", "ends")
+        books = self._books[:1] if only_english else self._books
+        return "|".join(word for book in books for word in book.get(key, ())) or "(?!)"
 
+    def _compile_headings(self) -> None:
+        words, language = self._words, self._language
         numbers, suffixes = words("numbers"), words("number_suffixes")
         number = (
             rf"(?:(?:\d{{1,3}}|{_ROMAN}|{_ROMAN.lower()})(?:{suffixes})?|"
             rf"(?:{numbers})(?:[- ](?:{numbers}))?)"
         )
         chapter = f"(?:{words('chapters')}|{words('parts')})"
-        article = rf"(?:(?:{words('articles')})\s+)?"
         # Of the articles, English headings have `the` alone: "A Part of the World" is a title.
-        the = article if language not in (None, "en") else r"(?:the\s+)?"
-        usual = "|".join(book["chapters"][0] for book in books if book.get("chapters"))
+        the = _ARTICLE % words("articles") if language not in (None, "en") else r"(?:the\s+)?"
+        usual = "|".join(book["chapters"][0] for book in self._books if book.get("chapters"))
         self._chapter = re.compile(
             rf"^{the}(?:{chapter}\s+{the}{number}\b|{number}\.?\s+{chapter}\b)"
             rf"[.:)\]—–-]*{_TITLE}\s*$",
@@ -90,6 +97,10 @@ class Titles:
             order += rf"|{number}\.?\s+(?:{usual})"
         self._chapter_line = re.compile(rf"^(?:{order})\s*[.:]?$", re.IGNORECASE)
         self._part = re.compile(rf"^{the}(?:{words('parts')})\b", re.IGNORECASE)
+
+    def _compile_matter(self) -> None:
+        words = self._words
+        article = _ARTICLE % words("articles")
         self._matter: dict[MatterKind, re.Pattern[str]] = {
             kind: re.compile(
                 # A page has no article: "The Cover" is a chapter's title.
