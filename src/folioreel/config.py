@@ -174,6 +174,8 @@ class AlignConfig:
     """The encoder behind `sentence`: a name or a folder that `load_encoder` accepts."""
     semantic_encoder: str = "student"
     """The encoder behind `semantic` and `window`."""
+    whitened: bool = False
+    """Whether its vectors are centred and half whitened (similarity/whitening.py)."""
     visual_embedding: str = "visual"
     """The video-sentence embedding behind `visual`: a name or a folder."""
     scene_embedding: str = "scene"

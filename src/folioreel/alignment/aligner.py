@@ -242,7 +242,7 @@ class Aligner:
         `book_language` is that of the book, if it is known; with books that are not in English,
         pictures are of no use.
         """
-        looks = shots and pictures and book_language in (None, "en")
+        looks = shots and pictures and reads_pictures(book_language)
         network = self.frame_features() if looks else None
         if not isinstance(film, Film):
             return load_film(
@@ -371,6 +371,11 @@ class Aligner:
             "pictures": pictures,
             "energy": round(energy, 6),
         }
+
+
+def reads_pictures(book_language: str | None) -> bool:
+    """Whether pictures can be compared with a book: the embeddings know English only."""
+    return book_language in (None, "en")
 
 
 def _option_of(subtitles: Wanted | Sequence[Wanted]) -> str | list[str | None] | None:

@@ -8,7 +8,7 @@ all assignments, the one with the highest sum of scores is chosen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.aligner import Aligner, reads_pictures
 from folioreel.apps import library
 from folioreel.apps.describe import Passage, read_passage
 from folioreel.apps.library import Failure, Library, ShortlistConfig
@@ -84,11 +84,12 @@ def borrow(
         books: A folder of books and archives, or a library that is already open.
         config: Which books lend passages.
         progress: Called as each stage advances.
-        aligner: Compares moments and sentences (default: the preset `default`).
+        aligner: Compares moments and sentences (default: with the preset for the languages of the
+            film and each book).
     """
     config = config or BorrowConfig()
     # Settings instead of an aligner: they are small and can be sent to other machines.
-    settings = (aligner or Aligner.load()).for_film(film).config
+    settings = None if aligner is None else aligner.for_film(film).config
     if not film.subtitles and film.features is None:
         raise AlignmentError("the film has neither dialogue nor pictures to find passages for")
     if not isinstance(books, Library):
@@ -156,9 +157,15 @@ def _choose_books(film: Film, books: Library, config: BorrowConfig) -> list[str]
     return list(library.rank_by_words(film, lending, config.shortlist))
 
 
-def _offer_passages(film: Film, settings: AlignConfig, found: FoundFile) -> tuple[_Offer, ...]:
+def _offer_passages(
+    film: Film, settings: AlignConfig | None, found: FoundFile
+) -> tuple[_Offer, ...]:
     """The best paragraphs of one book for each moment that can be compared."""
     book = library.read_book(found)
+    if not reads_pictures(book.language):
+        film = replace(film, features=None)
+    if settings is None:
+        settings = Aligner.choose(film, book).for_film(film).config
     scores = Aligner(settings).compare(film, book)  # (I, J)
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
     by_paragraph = np.maximum.reduceat(scores, starts, axis=1)  # (I, paragraphs)

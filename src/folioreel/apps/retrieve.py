@@ -43,11 +43,11 @@ from folioreel.config import ChainConfig
 from folioreel.corpus.sources import FoundFile
 from folioreel.errors import AlignmentError
 from folioreel.models.context_cnn import ContextModel
+from folioreel.models.presets import AUTO, choose_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Film
 
-DEFAULT_PRESET = "fast"
-"""One film takes several alignments; the constants below were measured with it."""
+_FAST = "fast"  # in English; one film takes several alignments, and the constants below are its
 
 # The prior, from the wrong books for the films of benchmarks/retrieval.py.
 # The mean log score of wrong books, …
@@ -69,7 +69,7 @@ _LIKELY, _POSSIBLE = 0.05, 0.5
 class RetrieveConfig(ShortlistConfig):
     """How many books are aligned with the film, how, and where."""
 
-    preset: str = DEFAULT_PRESET  # its name or folder
+    preset: str = AUTO  # `fast` in English, else by languages; a name or a folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ def retrieve(
         config,
         progress,
     )
-    chain = Aligner.load(config.preset).config
+    chain = Aligner.load(_FAST if config.preset == AUTO else config.preset).config
     candidates = (
         _rank(trials, similarity)
         if chain.steps is not None
@@ -209,17 +209,21 @@ def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
 
 def _try_book(film: Film, preset: str, found: FoundFile) -> NDArray[np.float64]:
     """The evidence for a book and the share of moments in it; cached."""
-    aligner = Aligner.load(preset)
+    names = (_FAST, "multilingual", "words", "across") if preset == AUTO else (preset,)
+    configs = [Aligner.load(name).config for name in names]
     # The cache key: everything that the result depends on.
-    settings = json.dumps([__version__, asdict(aligner.config), found.suffix])
+    settings = json.dumps([__version__, *map(asdict, configs), film.language, found.suffix])
     total = hashlib.sha256(settings.encode())
-    if aligner.config.context is not None:  # a folder, whose content may change
-        total.update(ContextModel.load(aligner.config.context).graph)
+    for context in filter(None, (config.context for config in configs)):
+        total.update(ContextModel.load(context).graph)  # a folder, whose content may change
     total.update(bytes.fromhex(found.sha256))
     total.update(repr(film.moments).encode("utf-8", "surrogatepass"))
 
     def align() -> NDArray[np.float64]:
-        alignment = aligner.align(film, library.read_book(found))
+        book = library.read_book(found)
+        chosen = choose_preset(film.language, book.language) if preset == AUTO else preset
+        aligner = Aligner.load(_FAST if (preset, chosen) == (AUTO, "default") else chosen)
+        alignment = aligner.align(film, book)
         moments = len(alignment.links)
         in_book = sum(link.in_book for link in alignment.links)
         return np.array([-alignment.signature["energy"] / moments, in_book / moments])

@@ -30,7 +30,7 @@ _film_and_library = options.join(
 
 @click.command()
 @_film_and_library
-@options.fast_preset
+@options.library_preset
 @options.parallel
 @options.json
 def retrieve(
@@ -85,7 +85,7 @@ def retrieve(
     help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
 @options.number("--count", 20, "Number of passages to show, the best ones.")
-@options.default_preset
+@options.library_preset
 @options.watching
 @options.parallel
 @options.json
@@ -103,8 +103,10 @@ def borrow(film: tuple[Path, ...], books: Path, count: int, preset: str, **setti
     """
     from folioreel.alignment.aligner import Aligner
     from folioreel.apps import borrow as app
+    from folioreel.models.presets import AUTO
 
-    aligner = Aligner.load(preset)  # it says which features of the pictures it needs
+    # It says which features of the pictures it needs.
+    aligner = Aligner.load("default" if preset == AUTO else preset)
     how = {
         name: settings.pop(name)
         for name in ("subtitles", "language", "speech", "shots", "pictures")
@@ -113,7 +115,9 @@ def borrow(film: tuple[Path, ...], books: Path, count: int, preset: str, **setti
     with output.show_progress(_KEPT) as progress:
         read_film = aligner.load_film(film, progress=progress, **how)
         output.show_notes(read_film.path or Path(read_film.title), read_film.notes)
-        borrowing = app.borrow(read_film, books, config, progress, aligner)
+        borrowing = app.borrow(
+            read_film, books, config, progress, None if preset == AUTO else aligner
+        )
     loans = borrowing.best(count)
     output.show_json([asdict(loan) | read_film.part_fields(loan.start_s) for loan in loans])
     for loan in loans:

@@ -164,10 +164,13 @@ preset = name(
     "trained preset.",
     "NAME|FOLDER",
 )
-_named_preset = "Alignment method: default, fast, paper, paper-literal, or the folder of a preset."
-# For commands that compare a film with many books.
-default_preset = name("--preset", "default", _named_preset, "NAME|FOLDER")
-fast_preset = name("--preset", "fast", _named_preset, "NAME|FOLDER")
+library_preset = name(
+    "--preset",
+    "auto",
+    "How books are compared: auto, which chooses by the languages of film and book; default, fast, "
+    "paper, paper-literal, or the folder of a trained preset.",
+    "NAME|FOLDER",
+)
 # The names of the parameters are those of `folioreel.align`, which is called with them.
 method = join(
     preset,

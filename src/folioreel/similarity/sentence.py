@@ -17,6 +17,7 @@ from folioreel.models.onnx_graphs import unit_rows
 from folioreel.models.sentence_encoder import SentenceEncoder, encode_cached
 from folioreel.progress import ProgressCallback, ignore_progress, name_progress
 from folioreel.similarity.base import source_name
+from folioreel.similarity.whitening import whiten
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
 
@@ -50,6 +51,8 @@ class SentenceMeasure:
         film: Film,
         book: Book,
         progress: ProgressCallback = ignore_progress,
+        *,
+        whitened: bool = False,
     ) -> None:
         """Encode both sides, or take them from the cache; `names` are the measures to compute."""
         self.names = names
@@ -62,6 +65,8 @@ class SentenceMeasure:
         sentences = encode([sentence.text for sentence in book.sentences], book)  # (J, units)
         self._silent = np.array([moment.text == "" for moment in film.moments], dtype=bool)
         moments[self._silent] = 0  # whatever an encoder gives for an empty text
+        if whitened:
+            moments[~self._silent], sentences = whiten(moments[~self._silent], sentences)
         self._sides: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]] = {}
         """What is compared, by the name of its cosine."""
         for base in dict.fromkeys(name.split("_")[0] for name in names):

@@ -143,7 +143,8 @@ def _text_measures(
     if config.compares_meaning:
         found = encoder or load_encoder(config.semantic_encoder)
         names = tuple(name for name in config.measures if name in SEMANTIC)
-        sources.append(SentenceMeasure(names, found, film, book, progress))
+        whitened = config.whitened
+        sources.append(SentenceMeasure(names, found, film, book, progress, whitened=whitened))
     return sources
 
 
