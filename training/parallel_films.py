@@ -36,14 +36,14 @@ from folioreel.text import squeeze
 from folioreel.times import format_timestamp
 from folioreel.types import Book
 
-_WORDS = 28_000  # of each book, from its beginning: enough for a film, and quick to encode
+_WORDS = 20_000  # of each book, from its beginning: enough for a film, and quick to encode
 _SCENES = (6, 24)  # lines of a scene, at least and at most
 _KEPT_SCENES, _KEPT_LINES = 0.6, 0.85
-_MOST_LINES = 450  # about; books that are nearly all dialogue would give films of a thousand
+_MOST_LINES = 300  # about; books that are nearly all dialogue would give films of a thousand
 _MOVED, _ADDED_SCENES = 0.08, 0.25  # of the scenes that are kept
 _ADDED_LINES, _SPLIT, _SHORTENED, _NARRATED = 0.15, 0.5, 0.25, 0.12  # of all lines
 _DISORDER = 0.7  # the standard deviation of where a line is spoken, in lines
-_JUDGED = 0.4  # of all lines
+_JUDGED = 0.35  # of all lines
 _SURE = 0.9  # the posterior of the place of a line that is used
 
 # A translation goes through the book in order, sentence by sentence, and leaves out a few.
@@ -89,11 +89,10 @@ def main() -> None:
 
 
 def _pairs(languages: list[str]) -> Iterator[tuple[str, str]]:
-    """From English and to it, and between neighbours among the others."""
+    """From English or to it, in turn, and between neighbours among the others."""
     others = [code for code in languages if code != "en"]
-    for code in others:
-        yield "en", code
-        yield code, "en"
+    for number, code in enumerate(others):
+        yield ("en", code) if number % 2 else (code, "en")
     yield from pairwise(others)
 
 

@@ -41,6 +41,7 @@ from folioreel.models.presets import check_replaceable, load_preset, save_preset
 from folioreel.models.sentence_encoder import MULTILINGUAL, encoder_reference, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress, track
 from folioreel.similarity.cognates import CognatesMeasure
+from folioreel.similarity.letters import LettersMeasure
 from folioreel.similarity.rare_words import RareWordsMeasure
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.train.judged import fixed_moments
@@ -61,17 +62,18 @@ START = AlignConfig(
 """Where fitting begins: round numbers of the right size, so that it takes few iterations."""
 
 
-def _start(measures: tuple[str, ...], encoder: str) -> AlignConfig:
+def _start(measures: tuple[str, ...], **settings: Any) -> AlignConfig:
     weights = {name: START.weights.get(name, 0.0) for name in measures}
-    return replace(START, weights=weights, semantic_encoder=encoder)
+    return replace(START, weights=weights, **settings)
 
 
 _MEANING = tuple(name for name in START.weights if name in SEMANTIC)
+_BRIDGE: dict[str, Any] = {"semantic_encoder": MULTILINGUAL, "whitened": True}
 STARTS = {
     "default": START,
-    "multilingual": _start(START.measures, MULTILINGUAL),
-    "words": _start(RareWordsMeasure.names, START.semantic_encoder),
-    "across": _start((*CognatesMeasure.names, *_MEANING), MULTILINGUAL),
+    "multilingual": _start(START.measures, **_BRIDGE),
+    "words": _start((*RareWordsMeasure.names, *LettersMeasure.names)),
+    "across": _start((*CognatesMeasure.names, *_MEANING), **_BRIDGE),
 }
 """The same for each kind of preset that is fitted here."""
 
