@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from made_pairs import write_dataset, write_pair
 
 from folioreel.config import AlignConfig
 from folioreel.evaluate.dataset import load_pair, load_pair_film
-from folioreel.evaluate.experiment_results import precision_recall
+from folioreel.evaluate.experiment_report import mean_rows
+from folioreel.evaluate.experiment_results import (
+    RowResults,
+    StoredResult,
+    Table,
+    precision_recall,
+    store_outcomes,
+)
 from folioreel.evaluate.metrics import Outcomes
 from folioreel.ingest.book import load_book
 from folioreel.progress import ignore_progress
@@ -24,6 +32,14 @@ from folioreel.train.reproduce import ReproduceConfig, choose_pair, reproduce
 pytest.importorskip("torch")
 
 CHOSEN = ("UNI", "SVM", "CNN-1", "CNN-1 without VIS", "CRF", "CRF, literal", "positions", "tfidf")
+OUTCOMES = Outcomes(
+    verdicts=np.array(["match", "match", "none", "match", "scene", "match"]),
+    hows=np.array(["-"] * 6),
+    kinds=np.array(["dialogue"] * 6),
+    scores=np.array([0.9, 0.8, 0.8, 0.5, 0.4, -1e9]),
+    distances=np.array([0, 9, 10**9, 2, 1, 10**9]),
+    recalled=np.array([True] * 6),
+)
 OPTIONS = [word for row in CHOSEN for word in ("--row", row)]
 
 
@@ -160,6 +176,16 @@ def test_presets_that_saw_a_pair_are_marked():
     assert not ROWS["CRF"].saw("old-scrooge")
 
 
+def test_a_mean_is_only_marked_for_pairs_in_it():
+    seen = StoredResult(row="default, unwatched", pair="a", seen=True, missing="no pictures")
+    other = StoredResult(row="default, unwatched", pair="b", outcomes=store_outcomes(OUTCOMES))
+    rows = (RowResults(row="default, unwatched", results=(seen, other)),)
+    table = Table(protocol="one", pairs=("a", "b"), trained_on="c", rows=rows)
+    assert mean_rows(table)[0]["system"] == "default, unwatched"
+    marked = replace(table, rows=(replace(rows[0], results=(seen, replace(other, seen=True))),))
+    assert mean_rows(marked)[0]["system"] == "default, unwatched †"
+
+
 def test_best_cells(rng):
     logits = rng.normal(0, 2, (30, 12)).astype(np.float32)
     for link, row in zip(best_cells(logits), logits, strict=True):
@@ -169,15 +195,7 @@ def test_best_cells(rng):
 
 
 def test_precision_and_recall_by_hand():
-    outcomes = Outcomes(
-        verdicts=np.array(["match", "match", "none", "match", "scene", "match"]),
-        hows=np.array(["-"] * 6),
-        kinds=np.array(["dialogue"] * 6),
-        scores=np.array([0.9, 0.8, 0.8, 0.5, 0.4, -1e9]),
-        distances=np.array([0, 9, 10**9, 2, 1, 10**9]),
-        recalled=np.array([True] * 6),
-    )
-    recall, precision = precision_recall([outcomes])
+    recall, precision = precision_recall([OUTCOMES])
     # One right of one; two more of the same score, both wrong; right; the scene, right; unlinked.
     assert recall.tolist() == [25, 25, 50, 75]
     np.testing.assert_allclose(precision, [100, 100 / 3, 50, 60])
@@ -198,3 +216,6 @@ def test_every_ablation_leaves_out_its_measures(pairs):
     assert row.cannot([Seeing()], Blind()) == "no pictures"
     assert row.cannot([Blind()], Seeing()) == "no pictures in training"
     assert row.cannot([Blind(), Seeing()], Seeing()) is None
+    unwatched = ROWS["default, unwatched"]
+    assert (unwatched.cannot([], Blind()), unwatched.cannot([], Seeing())) == ("no pictures", None)
+    assert ROWS["default, shipped"].cannot([], Blind()) is None

@@ -39,7 +39,6 @@ from folioreel.alignment.verdict import fit_score
 from folioreel.apps import library
 from folioreel.apps.library import Failure, Library, ShortlistConfig
 from folioreel.cache import cached_array
-from folioreel.config import ChainConfig
 from folioreel.corpus.sources import FoundFile
 from folioreel.errors import AlignmentError
 from folioreel.models.context_cnn import ContextModel
@@ -156,11 +155,11 @@ def retrieve(
         config,
         progress,
     )
-    chain = Aligner.load(_FAST if config.preset == AUTO else config.preset).config
+    aligner = Aligner.load(_FAST if config.preset == AUTO else config.preset)
     candidates = (
         _rank(trials, similarity)
-        if chain.steps is not None
-        else _rank_by_energy(trials, similarity, chain.chain)
+        if aligner.config.steps is not None
+        else _rank_by_energy(trials, similarity)
     )
     return Retrieval(candidates=candidates, books=len(books.books), failures=failures)
 
@@ -256,25 +255,19 @@ def _rank(
 
 
 def _rank_by_energy(
-    trials: dict[str, NDArray[np.float64]], similarity: dict[str, float], chain: ChainConfig
+    trials: dict[str, NDArray[np.float64]], similarity: dict[str, float]
 ) -> tuple[Candidate, ...]:
     """Candidates by the energy of the paper's chain, lowest first (paper, section 5.3).
 
-    The paper scales minus the energy, which is a sum of probabilities less costs. A sum of logits
-    may be negative, so that its exponential per moment is scaled instead.
+    The paper scales the energies so that the best book has 100, and does not say how. Ours may have
+    either sign, so that the exponential of minus the energy per moment is scaled.
     """
     ranked = sorted(trials, key=lambda path: (-trials[path][0], path))
     best = float(trials[ranked[0]][0])
-
-    def score(evidence: float) -> float:
-        if chain.sigmoid and best > 0:
-            return 100 * max(0.0, evidence) / best
-        return float(100 * np.exp(evidence - best))
-
     return tuple(
         Candidate(
             book=path,
-            score=score(float(trials[path][0])),
+            score=float(100 * np.exp(trials[path][0] - best)),
             p_value=None,
             found=False,
             evidence=float(trials[path][0]),

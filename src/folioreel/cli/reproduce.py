@@ -56,16 +56,15 @@ def reproduce(
     """
     from folioreel.evaluate.experiment_report import mean_rows, title_of, write_reproduction
     from folioreel.evaluate.experiment_results import PROTOCOLS
-    from folioreel.evaluate.statistics import describe_dataset
     from folioreel.train.experiments import ROWS
-    from folioreel.train.reproduce import ReproduceConfig
+    from folioreel.train.reproduce import ReproduceConfig, read_statistics
     from folioreel.train.reproduce import reproduce as run
 
     chosen = tuple(name for name in PROTOCOLS if protocol in (None, name))
     config = ReproduceConfig(rows=rows or tuple(ROWS), protocols=chosen, train=train)
     with output.show_progress("the results so far") as progress:
         found = run(dataset, out, config, progress)
-        statistics = describe_dataset(dataset, progress=progress)
+        statistics = read_statistics(dataset, out, progress)
     given = [("--train", train), ("--protocol", protocol), *(("--row", row) for row in rows)]
     words = [word for option, value in given if value is not None for word in (option, value)]
     command = shlex.join(["folioreel", "reproduce", dataset.resolve().name, *words])

@@ -128,7 +128,8 @@ def context(
 ) -> None:
     """Train the paper's context CNN and chain on one judged PAIR.
 
-    Writes a preset like `paper`. Use it with --preset FOLDER. TRUE_TIME
+    Writes a preset like `paper`. Use it with --preset FOLDER. For a film of 1,000 lines and a book
+    of 1,800 sentences it takes about a minute on one core; the time grows with lines × sentences.
 
     \b
     Examples:

@@ -63,7 +63,8 @@ compare the order of the rows, not the numbers.
 
 SVM, as in the paper, is with the chain. CRF is CNN-3 with the chain; `CRF, literal` takes
 probabilities instead of logits and prunes, as the paper does. `positions` is the position model of
-the preset `default`, fitted to the same pairs as the other rows.
+the preset `default`, fitted to the same pairs as the other rows. `unwatched`: a shipped preset
+without the pictures of the film.
 `{_SEEN}`: a shipped preset was trained on this pair, or on one of the mean's pairs.
 """
 
@@ -150,7 +151,7 @@ def _recall_ap(result: StoredResult) -> str:
 
 
 def _seen(results: Sequence[StoredResult]) -> str:
-    return f" {_SEEN}" if any(result.seen for result in results) else ""
+    return f" {_SEEN}" if any(result.seen and result.missing is None for result in results) else ""
 
 
 def _times(found: Reproduction) -> str:

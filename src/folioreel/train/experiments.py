@@ -88,17 +88,18 @@ class Row:
     pytorch: bool = False  # whether it needs PyTorch
     picture: str | None = None  # the measure of pictures that it leaves out, if any
     preset: str | None = None  # the shipped preset that it is
+    watched: bool = True  # whether it uses the pictures of a film that has any
 
     def cannot(self, training: Sequence[Case], test: Case) -> str | None:
         """Why there is no figure for a pair; None if there is one.
 
         To leave out pictures says nothing where there are none.
         """
-        if self.picture is None:
+        if self.picture is None and self.watched:
             return None
         if not test.pictures:
             return NO_PICTURES
-        return None if any(case.pictures for case in training) else UNSEEN
+        return None if not self.trained or any(case.pictures for case in training) else UNSEEN
 
     def saw(self, pair: str) -> bool:
         """Whether it is a preset that was trained on a pair of that name."""
@@ -129,10 +130,10 @@ def _baseline(name: str) -> Fit:
     return fit
 
 
-def _shipped(preset: str) -> Fit:
+def _shipped(preset: str, *, watched: bool = True) -> Fit:
     def fit(training: Sequence[Case], times: Times, progress: ProgressCallback) -> Linker:
         return lambda case, times, progress: align(
-            case.book, case.film, preset=preset, progress=progress
+            case.book, case.film, preset=preset, pictures=watched, progress=progress
         )
 
     return fit
@@ -220,8 +221,12 @@ def _rows() -> Iterator[Row]:
     yield Row(name="CRF", fit=_context("cnn3", chain=CHAIN_START), pytorch=True)
     yield Row(name="CRF, literal", fit=_context("cnn3", chain=LITERAL_START), pytorch=True)
     yield Row(name="positions", fit=_positions)
-    for preset in ("default", "fast"):
+    for preset in ("default", "fast", "paper"):
         yield Row(name=f"{preset}, shipped", fit=_shipped(preset), trained=False, preset=preset)
+    for preset in ("default", "paper"):  # what their pictures are worth
+        fit = _shipped(preset, watched=False)
+        name = f"{preset}, unwatched"
+        yield Row(name=name, fit=fit, trained=False, preset=preset, watched=False)
     for baseline in BASELINES[1:]:
         yield Row(name=baseline, fit=_baseline(baseline), trained=False)
 

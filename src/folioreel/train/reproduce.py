@@ -6,6 +6,7 @@ same book are left out together.
 
 ```
 OUT/data.json                            which pairs it is about
+OUT/statistics.json                      the paper's table of the dataset
 OUT/measures/PAIR.npy                    the measures                     (kept_rows.py)
 OUT/results/PROTOCOL/ROW/PAIR.json       what is finished                 (experiment_results.py)
 OUT/report.md, results.csv, *.png, *.svg the tables and plots             (experiment_report.py)
@@ -20,6 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from folioreel import __version__
 from folioreel.config import AlignConfig
@@ -38,6 +40,7 @@ from folioreel.evaluate.experiment_results import (
     write_result,
 )
 from folioreel.evaluate.report import judge_alignment
+from folioreel.evaluate.statistics import describe_dataset
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.frame_features import load_frame_features
@@ -48,7 +51,7 @@ from folioreel.train.judged import TrainingPair, judged_moments
 from folioreel.train.kept_rows import keep_rows, read_times
 from folioreel.types import Alignment
 
-_RESULTS, _MEASURES = "results", "measures"
+_RESULTS, _MEASURES, _STATISTICS = "results", "measures", "statistics.json"
 _UNTRAINED = "untrained"  # rows that learn nothing are the same in both protocols
 _FILES = ("book.txt", "gold.tsv", "film_sentences.tsv", "shots.tsv", *ANNOTATIONS)
 
@@ -137,6 +140,18 @@ def reproduce(
         measure_times={pair.name: read_times(_measures_of(out, pair)) for pair in pairs},
         pictures=tuple(case.pair.name for case in cases if case.pictures),
     )
+
+
+def read_statistics(
+    dataset: Path, out: Path, progress: ProgressCallback = ignore_progress
+) -> list[dict[str, Any]]:
+    """The paper's table of the dataset; counted once, since films are decoded for it."""
+    kept = runs.read_json(out / _STATISTICS)
+    if "pairs" not in kept:
+        kept = {"pairs": describe_dataset(dataset, progress=progress)}
+        runs.write_json(out / _STATISTICS, kept)
+    rows: list[dict[str, Any]] = kept["pairs"]
+    return rows
 
 
 def choose_pair(pairs: Sequence[Pair], name: str | None) -> Pair:
