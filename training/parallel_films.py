@@ -79,19 +79,19 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", default=[], help="books and languages to leave out")
     options = parser.parse_args()
     folders = [path for path in sorted(options.books.iterdir()) if path.name not in options.without]
-    for folder, other in zip(folders, [*folders[1:], folders[0]], strict=True):
+    for turn, (folder, other) in enumerate(zip(folders, [*folders[1:], folders[0]], strict=True)):
         languages = [path.stem for path in sorted(folder.glob("*.txt"))]
         languages = [code for code in languages if code not in options.without]
-        for spoken, written in _pairs(languages):
+        for spoken, written in _pairs(languages, turn):
             pair = options.out / f"{folder.name}-{spoken}-{written}"
             make_pair(folder, spoken, written, other, pair)
             print(pair.name, flush=True)
 
 
-def _pairs(languages: list[str]) -> Iterator[tuple[str, str]]:
+def _pairs(languages: list[str], turn: int) -> Iterator[tuple[str, str]]:
     """From English or to it, in turn, and between neighbours among the others."""
     others = [code for code in languages if code != "en"]
-    for number, code in enumerate(others):
+    for number, code in enumerate(others, turn):
         yield ("en", code) if number % 2 else (code, "en")
     yield from pairwise(others)
 

@@ -1,9 +1,11 @@
 """The aligner as a whole, on a pair that a reader can check."""
 
+from dataclasses import replace
+
 import pytest
 from conftest import SENTENCES, make_book, make_film
 
-from folioreel import Aligner
+from folioreel import Aligner, align
 from folioreel.config import AlignConfig
 from folioreel.errors import AlignmentError, ConfigError
 
@@ -40,10 +42,16 @@ def test_one_moment_and_one_sentence():
     assert [link.sentence for link in links] == [0]
 
 
-def test_two_scripts_are_refused(book):
-    film = make_film(((1.0, 2.0, "Кто открыл забор?"),))
-    with pytest.raises(AlignmentError, match=r"Latin script .* Cyrillic"):
-        Aligner.load().align(film, book)
+def test_two_scripts_are_no_obstacle():
+    """A Russian film of an English book: the encoder knows both languages."""
+    said = ("Кто открыл ворота?", "Паром утонул ночью.", "Дай мне лошадь.")
+    film = make_film(tuple((k + 0.1, k + 0.9, text) for k, text in enumerate(said)), shots=False)
+    written = ("Rain fell.", "Who opened the gate?", "The ferry sank in the night.", "A horse!")
+    film = replace(film, language="ru")
+    book = replace(make_book((*written, "Give me a horse.", "The end.")), language="en")
+    alignment = align(book, film)
+    assert alignment.signature["preset"] == "across"
+    assert [link.sentence for link in alignment.links] == [1, 2, 4]
 
 
 def test_nothing_to_align(book):

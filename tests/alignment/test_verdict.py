@@ -2,23 +2,27 @@
 
 import json
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from command_line import run
+from conftest import make_book, make_film
 from drawn_films import DrawnTrack, draw_film, shots_of
 from drawn_subtitles import add_bitmaps
 
 from folioreel.alignment import verdict
 from folioreel.alignment.aligner import align
-from folioreel.alignment.verdict import check_languages
+from folioreel.alignment.verdict import check_languages, find_track
 from folioreel.apps.demo import demo_folder
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
+from folioreel.models.multilingual_encoder import LANGUAGES
 from folioreel.types import Alignment
 
 FRENCH = "Ferme la porte, s'il te plaît, et reviens t'asseoir près du feu avec ta mère."
 ENGLISH = "Please shut the door and come back to sit by the fire with your mother."
+ENGLISH_ONLY = frozenset({"en"})  # what the encoder of `default` knows
 NOT_THE_FILM = "this does not look like the film of this book"
 
 
@@ -94,13 +98,38 @@ def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
     cues = {"eng": ENGLISH, "fre": FRENCH}
     tracks = [DrawnTrack(cues=[(500, 3000, cues[code])], language=code) for code in cues]
     film = load_film(draw_film(tmp_path / "film.mkv", shots_of([100]), tracks=tracks))
-    warning = check_languages(film, load_book(book))
-    assert warning == (
-        "the subtitles are in English and the book is in French; the film has French ones: use "
-        "--subtitles 2 for track 2 (French, SubRip)"
+    better = "the film has French ones: use --subtitles 2 for track 2 (French, SubRip)"
+    assert check_languages(film, load_book(book), ENGLISH_ONLY) == (
+        "the subtitles are in English and the book is in French, of which little more than names "
+        f"can be compared with this preset or encoder; {better}"
     )
+    # The multilingual encoder knows both, but the other track does better.
+    assert check_languages(film, load_book(book), LANGUAGES) is None
+    assert check_languages(film, load_book(book), None) is None
+    assert find_track(film, load_book(book)) == better
     french = load_film(film.video, subtitles="fr")
-    assert check_languages(french, load_book(book)) is None
+    assert check_languages(french, load_book(book), ENGLISH_ONLY) is None
+    assert find_track(french, load_book(book)) is None
+
+
+def test_languages_that_no_measure_can_bridge():
+    film, book = replace(make_film(), language="en"), replace(make_book(), language="fi")
+    assert check_languages(film, book, LANGUAGES) == (
+        "the subtitles are in English and the book is in Finnish, of which little more than names "
+        "can be compared; give Finnish subtitles, or the book in English"
+    )
+    film = replace(make_film(), language="fi")
+    assert check_languages(film, book, frozenset()) is None
+
+
+def test_scripts_tell_where_languages_are_unknown():
+    film, book = make_film(((1.0, 2.0, "Кто открыл ворота?"),)), make_book()
+    assert check_languages(film, book, LANGUAGES) == (
+        "the subtitles are in Cyrillic script and the book is in Latin script; give both in one "
+        "language"
+    )
+    assert check_languages(make_film(), book, LANGUAGES) is None
+    assert check_languages(make_film(()), book, LANGUAGES) is None
 
 
 def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
@@ -111,22 +140,24 @@ def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
     cues = [(500, 3000, FRENCH)]
     comments = DrawnTrack(cues=cues, language="fre", title="Commentary")
     plain = draw_film(tmp_path / "plain.mkv", shots_of([50]), tracks=[english, comments])
-    assert "give French subtitles" in check_languages(load_film(plain, shots=False), roman)
+    assert "give French subtitles" in check_languages(
+        load_film(plain, shots=False), roman, ENGLISH_ONLY
+    )
 
     spoken = draw_film(tmp_path / "spoken.mkv", shots_of([50]), tracks=[english])
     pictures = add_bitmaps(tmp_path / "pictures.mkv", spoken, cues, language="fre")
     for readable, words in [(True, "--subtitles 2 for track 2 (French, PGS"), (False, "give Fr")]:
         monkeypatch.setattr(verdict, "can_read", lambda _, readable=readable: readable)
-        assert words in check_languages(load_film(pictures, shots=False), roman)
+        assert words in check_languages(load_film(pictures, shots=False), roman, ENGLISH_ONLY)
 
     text = DrawnTrack(cues=cues, language="fre")
     parts = [
         draw_film(tmp_path / f"Part {k}.mkv", shots_of([100]), tracks=[english, text])
         for k in (1, 2)
     ]
-    assert check_languages(load_film(parts), roman).endswith("French ones: use --subtitles fr")
+    assert find_track(load_film(parts), roman).endswith("French ones: use --subtitles fr")
     mixed = load_film([parts[0], plain], shots=False)
-    assert "give French subtitles (--subtitles FILE)" in check_languages(mixed, roman)
+    assert "give French subtitles (--subtitles FILE)" in check_languages(mixed, roman, ENGLISH_ONLY)
 
 
 def test_tracks_without_a_language_are_told_by_their_words(tmp_path):
@@ -153,5 +184,6 @@ def test_another_language_without_such_a_track(tmp_path):
     book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
     film.write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{ENGLISH}\n", encoding="utf-8")
     result = run("align", book, film, "--preset", "fast")
-    assert "in English and the book is in French; give French subtitles" in result.stderr
+    assert "in English and the book is in French, of which little more than names" in result.stderr
+    assert "give French subtitles, or the book in English" in result.stderr
     assert NOT_THE_FILM not in result.stderr

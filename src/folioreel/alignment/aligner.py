@@ -33,6 +33,7 @@ from folioreel.language import language_name
 from folioreel.models.chain import judge_chain, make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import FrameFeatures, load_frame_features
+from folioreel.models.multilingual_encoder import known_languages
 from folioreel.models.presets import AUTO, choose_preset, load_preset
 from folioreel.models.sentence_encoder import SentenceEncoder, TextEncoder, load_encoder
 from folioreel.progress import (
@@ -44,7 +45,6 @@ from folioreel.progress import (
 from folioreel.reading import is_file, is_folder
 from folioreel.similarity.base import source_name
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
-from folioreel.text import dominant_script
 from folioreel.types import Alignment, Book, Film, FilmPart, Link, Volume
 
 _log = logging.getLogger(__name__)
@@ -135,9 +135,12 @@ def align(
     if preset == AUTO:
         aligner = Aligner.choose(film, book, encoder)
     warnings = [*_unordered(given_book, book.volumes), *_unordered(given_film, film.parts)]
-    foreign = _warn(verdict.check_languages(film, book))  # before the work
+    # Before the work, which may take minutes.
+    foreign = _warn(verdict.check_languages(film, book, aligner.languages))
+    if not foreign and (track := verdict.find_track(film, book)):
+        _log.info("subtitles in the language of the book align better; %s", track)
     alignment = aligner.align(film, book, progress)
-    # Across languages little is found in the right book, too.
+    # Between such languages little is found in the right book, too.
     warnings += foreign or _warn(verdict.check_fit(alignment))
     options = {
         "preset": AUTO if preset == AUTO else aligner.name,
@@ -171,6 +174,13 @@ class Aligner:
         if self.config.compares_meaning:
             return self.config.semantic_encoder
         return self.config.sentence_encoder
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """The languages between which it can compare; None if nobody knows."""
+        if self.config.compares_meaning or "sentence" in self.config.measures:
+            return known_languages(self.encoder_name)
+        return frozenset()
 
     @classmethod
     def load(
@@ -305,7 +315,10 @@ class Aligner:
 
         Only these can be compared between books.
         """
-        _check_comparable(film, book)
+        if not film.moments:
+            raise AlignmentError(
+                "the film has neither dialogue nor shots; there is nothing to align"
+            )
         rows = SimilarityRows(film, book, self.config, progress, self.encoder)
         if self.config.context is None:
             return score_cells(rows, self.config, progress)
@@ -423,16 +436,3 @@ def _warn_of_encoder(preset: str, encoder: str) -> None:
         f"the preset {preset} was not trained with the encoder {encoder}, so its probabilities may "
         "be too high"
     )
-
-
-def _check_comparable(film: Film, book: Book) -> None:
-    """Raise an error if no measure could compare the film with the book."""
-    if not film.moments:
-        raise AlignmentError("the film has neither dialogue nor shots; there is nothing to align")
-    spoken = dominant_script(" ".join(subtitle.text for subtitle in film.subtitles[:500]))
-    written = dominant_script(" ".join(sentence.text for sentence in book.sentences[:500]))
-    if spoken and written and spoken != written:
-        raise AlignmentError(
-            f"the book is in {written.capitalize()} script and the subtitles are in "
-            f"{spoken.capitalize()} script; give both in one language (a translation of either)"
-        )

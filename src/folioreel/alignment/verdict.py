@@ -8,6 +8,7 @@ times the similarity of words and names. The thresholds are from right and wrong
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, list_tracks, read_track
 from folioreel.language import are_kin, language_name
+from folioreel.models.multilingual_encoder import LANGUAGES
 from folioreel.similarity.tfidf import compare_bags, make_bag
-from folioreel.types import Alignment, Book, Film
+from folioreel.text import dominant_script
+from folioreel.types import Alignment, Book, Film, Sentence, Subtitle
 
 # What wrong books typically have. Lower values are raised to these: a book with less is not more
 # wrong, but a different kind of text, and would widen the scatter of wrong books for nothing.
@@ -87,19 +90,46 @@ def check_fit(alignment: Alignment) -> str | None:
     )
 
 
-def check_languages(film: Film, book: Book) -> str | None:
-    """A warning if the subtitles are in another language than the book, and what to use instead."""
+def check_languages(film: Film, book: Book, known: frozenset[str] | None) -> str | None:
+    """A warning if no measure can compare the languages well, and what to use instead.
+
+    `known` are the languages of the sentence encoder; None if nobody knows them.
+    """
+    spoken, written = film.language, book.language
+    if spoken is None or written is None or are_kin(spoken, written):
+        scripts = [_script(side) for side in (film.subtitles, book.sentences)]
+        if None in scripts or scripts[0] == scripts[1]:
+            return None
+        names = " script and the book is in ".join(str(name).capitalize() for name in scripts)
+        return f"the subtitles are in {names} script; give both in one language"
+    if known is None or {spoken, written} <= known:
+        return None
+    said, wanted = language_name(spoken), language_name(written)
+    how = " (--subtitles FILE)" if _videos(film) else ""
+    advice = find_track(film, book) or f"give {wanted} subtitles{how}, or the book in {said}"
+    return (
+        f"the subtitles are in {said} and the book is in {wanted}, of which little more than names "
+        f"can be compared{_other_preset(spoken, written)}; {advice}"
+    )
+
+
+def _other_preset(*languages: str) -> str:
+    return " with this preset or encoder" if LANGUAGES.issuperset(languages) else ""
+
+
+def find_track(film: Film, book: Book) -> str | None:
+    """Which tracks of a film in another language than the book are in the book's, in words."""
     if film.language is None or book.language is None or are_kin(film.language, book.language):
         return None
-    said, wanted = language_name(film.language), language_name(book.language)
     # Of each video, as a film may have several parts.
     found = [_tracks_in(video, book.language) for video in _videos(film)]
-    if found and all(found):
-        advice = f"the film has {wanted} ones: use {_choose(found, book.language)}"
-    else:
-        how = " (--subtitles FILE)" if found else ""
-        advice = f"give {wanted} subtitles{how}, or the book in {said}"
-    return f"the subtitles are in {said} and the book is in {wanted}; {advice}"
+    if not found or not all(found):
+        return None
+    return f"the film has {language_name(book.language)} ones: use {_choose(found, book.language)}"
+
+
+def _script(side: Sequence[Subtitle | Sentence]) -> str | None:
+    return dominant_script(" ".join(part.text for part in side[:500]))
 
 
 def _videos(film: Film) -> list[Path]:

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from folioreel.models.folders import load_once
 from folioreel.models.onnx_graphs import encode_in_batches
-from folioreel.models.sentence_encoder import MULTILINGUAL
+from folioreel.models.sentence_encoder import BUILT_IN, MULTILINGUAL, PRETRAINED
 from folioreel.packages import check_package_file, locate_in_package
 from folioreel.progress import ProgressCallback, ignore_progress
 
@@ -61,6 +61,13 @@ class MultilingualEncoder:
         with threadpool_limits(1, user_api="blas"):
             encode_in_batches(encode_batch, list(map(len, cut)), vectors, _BATCH_SIZE, progress)
         return vectors
+
+
+def known_languages(encoder: str) -> frozenset[str] | None:
+    """The languages that an encoder was trained on, by its name; None if nobody knows."""
+    if encoder == MULTILINGUAL:
+        return LANGUAGES
+    return frozenset({"en"}) if encoder in (PRETRAINED, *BUILT_IN) else None
 
 
 def load_multilingual() -> MultilingualEncoder:
