@@ -169,14 +169,14 @@ def test_tracks_without_a_language_are_told_by_their_words(tmp_path):
     late = DrawnTrack(cues=[(700_000, 703_000, FRENCH)], language="und")  # after the first minutes
     styled = DrawnTrack(cues=[(500, 3000, FRENCH)], language="und", codec="ass")
     film = draw_film(tmp_path / "1.mkv", shots_of([100]), tracks=[english, french, late, styled])
-    assert check_languages(load_film(film, shots=False), roman).endswith(
+    assert check_languages(load_film(film, shots=False), roman, ENGLISH_ONLY).endswith(
         "use --subtitles 2 for track 2 (French, SubRip) or --subtitles 4 for track 4 (French, ASS)"
     )
     other = draw_film(tmp_path / "2.mkv", shots_of([100]), tracks=[late, english, french])
     parts = load_film([film, other], shots=False, subtitles="en")
-    assert check_languages(parts, roman).endswith("use --subtitles 2 --subtitles 3")
+    assert check_languages(parts, roman, ENGLISH_ONLY).endswith("use --subtitles 2 --subtitles 3")
     chosen = load_film([film, other], shots=False, subtitles=["2", "3"])
-    assert check_languages(chosen, roman) is None
+    assert check_languages(chosen, roman, ENGLISH_ONLY) is None
 
 
 def test_another_language_without_such_a_track(tmp_path):

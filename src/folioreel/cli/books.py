@@ -30,7 +30,7 @@ _film_and_library = options.join(
 
 @click.command()
 @_film_and_library
-@options.library_preset
+@options.preset
 @options.parallel
 @options.json
 def retrieve(
@@ -45,7 +45,8 @@ def retrieve(
 
     FILM is a video or a subtitle file; a film in several parts is given as for align. Every book in
     the folder is compared with it by words and names; the most similar ones are then aligned with
-    the film and ranked by how well they fit (with --preset paper, by the energy of its chain).
+    the film and ranked by how well they fit (with --preset paper, by the energy of its chain). For
+    English, --preset auto takes the preset fast.
 
     \b
     Examples:
@@ -85,7 +86,7 @@ def retrieve(
     help="Skip this book of the folder, such as the film's own. Can be repeated.",
 )
 @options.number("--count", 20, "Number of passages to show, the best ones.")
-@options.library_preset
+@options.preset
 @options.watching
 @options.parallel
 @options.json

@@ -164,13 +164,6 @@ preset = name(
     "trained preset.",
     "NAME|FOLDER",
 )
-library_preset = name(
-    "--preset",
-    "auto",
-    "How books are compared: auto, which chooses by the languages of film and book; default, fast, "
-    "paper, paper-literal, or the folder of a trained preset.",
-    "NAME|FOLDER",
-)
 # The names of the parameters are those of `folioreel.align`, which is called with them.
 method = join(
     preset,
