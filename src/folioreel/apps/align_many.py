@@ -52,7 +52,7 @@ class PairTask:
     book: tuple[Path, ...]  # its volumes, and the parts of the film; each may be a folder
     film: tuple[Path, ...]
     subtitles: str | list[str | None] | None  # a list has one for each part
-    language: str | None  # of the film's words and of the book, if they are given
+    language: str | None  # of the film's words and of the book, if the row gives them
     book_language: str | None
     config: ManyConfig
 
@@ -148,8 +148,7 @@ def align_pair(task: PairTask) -> dict[str, bytes]:
         preset=task.config.preset,
         encoder=task.config.encoder,
         subtitles=task.subtitles,
-        language=task.language,
-        book_language=task.book_language,
+        **_languages(task),
         timing=Timing(sync=task.config.sync),
         shots=task.config.shots,
         pictures=task.config.pictures,
@@ -198,8 +197,8 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
         book=book,
         film=film,
         subtitles=_read_subtitles(cells["subtitles"], table.parent),
-        language=cells["language"] or config.language,
-        book_language=cells["book_language"] or config.book_language,
+        language=cells["language"] or None,
+        book_language=cells["book_language"] or None,
         config=config,
     )
 
@@ -263,13 +262,21 @@ def _is_done(folder: Path, task: PairTask) -> bool:
         if [(file.path, file.bytes) for file in recorded] != there:
             return False
     config, options = task.config, data.model.options or _Options()
-    same = True
-    for name in ("subtitles", "language", "book_language"):
-        same &= getattr(options, name) == getattr(task, name)
+    same = options.subtitles == task.subtitles
+    for name, language in _languages(task).items():
+        same &= getattr(options, name) == language
     for name in ("preset", "encoder", "shots", "pictures"):
         same &= getattr(options, name) == getattr(config, name)
     same &= (options.timing or {}).get("sync", True) == config.sync
     return same and data.model.package_version == __version__
+
+
+def _languages(task: PairTask) -> dict[str, Any]:
+    """The languages of a row, or those of all rows where it gives none."""
+    return {
+        "language": task.language or task.config.language,
+        "book_language": task.book_language or task.config.book_language,
+    }
 
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
