@@ -52,6 +52,16 @@ def test_silent_shots_are_found_by_their_pictures(video, book):
     assert links[4].sentence >= 9  # grey is like all colours: it stays where the film is
 
 
+def test_books_in_other_languages_are_not_compared_with_pictures(video, monkeypatch):
+    """The embeddings know English only."""
+    film, aligner = watched(video), Aligner(CONFIG)
+    monkeypatch.setattr(Aligner, "frame_features", lambda _: ColourEyes())
+    for language, is_watched in (("fr", False), ("en", True), (None, True)):
+        found = aligner.load_film(film, book_language=language)
+        assert (found.features is not None) == is_watched
+        assert found.shots == film.shots
+
+
 def test_scores_are_the_weighted_sum(video, book):
     film = watched(video)
     scores = Aligner(CONFIG).compare(film, book)

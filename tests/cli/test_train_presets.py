@@ -50,24 +50,28 @@ def test_a_preset_as_json(dataset, tmp_path):
 def test_the_iterations_are_passed_on(dataset, tmp_path, monkeypatch):
     seen = []
 
-    def stub(dataset, out, config, progress, *, encoder):
-        seen.append((dataset, out, config.iterations, encoder))
+    def stub(datasets, out, config, progress, **reading):
+        seen.append((datasets, out, config.iterations, reading))
         return {"pairs": [], "judged_lines": 0, "config": {"weights": {}, "steps": {}}}
 
     monkeypatch.setattr(module, "train_positions", stub)
+    usual = {"encoder": None, "like": "default", "without": ()}
     choices = (
-        ((), 25, None),
-        (("--iterations", 7), 7, None),
-        (("--encoder", "uni-skip"), 25, "uni-skip"),
+        ((), 25, {}),
+        (("--iterations", 7), 7, {}),
+        (("--encoder", "uni-skip"), 25, {"encoder": "uni-skip"}),
+        (("--like", "across", "--without", "one"), 25, {"like": "across", "without": ("one",)}),
     )
-    for more, *passed in choices:
-        assert run("train", "positions", "pairs", "--out", tmp_path / "p", *more).exit_code == 0
-        assert seen[-1] == (module.Path("pairs"), tmp_path / "p", *passed)
+    pairs = (module.Path("pairs"), module.Path("more"))
+    for more, iterations, passed in choices:
+        assert run("train", "positions", *pairs, "--out", tmp_path / "p", *more).exit_code == 0
+        assert seen[-1] == (pairs, tmp_path / "p", iterations, usual | passed)
     assert run("train", "positions", "pairs", "--out", "p", "--iterations", 0).exit_code == 2
     assert run("train", "positions", "pairs").exit_code == 2
-    assert len(seen) == 3
-    shown = run("train", "positions", "--help").stdout
-    assert f"(default: {module.START.semantic_encoder})" in " ".join(shown.split())
+    assert run("train", "positions", "pairs", "--out", "p", "--like", "paper").exit_code == 2
+    assert len(seen) == 4
+    shown = " ".join(run("train", "positions", "--help").stdout.split())
+    assert f"[{'|'.join(module.STARTS)}]" in shown
 
 
 def test_an_encoder_of_your_own(dataset, tmp_path, monkeypatch):

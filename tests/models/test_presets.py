@@ -9,7 +9,7 @@ import pytest
 from folioreel import Aligner
 from folioreel.config import STEPS, AlignConfig, CalibrationConfig, ChainConfig, StepsConfig
 from folioreel.errors import ConfigError, FolioReelError, InputError, ModelFolderError
-from folioreel.models.presets import PRESETS, load_preset, save_preset
+from folioreel.models.presets import PRESETS, choose_preset, load_preset, save_preset
 
 CONFIG = AlignConfig(
     weights={"rare": 1.5, "semantic": -0.25, "bleu2": 1 / 3},
@@ -162,13 +162,36 @@ def test_the_fast_preset_reads_with_the_student():
     assert not any(name.startswith("window") for name in config.measures)
 
 
+@pytest.mark.parametrize(
+    ("spoken", "written", "chosen"),
+    [
+        ("en", "en", "default"),
+        (None, None, "default"),
+        ("en", None, "default"),
+        ("fr", "fr", "multilingual"),
+        (None, "fr", "multilingual"),
+        ("ja", "ja", "multilingual"),
+        ("fi", "fi", "words"),
+        ("fi", None, "words"),
+        ("no", "da", "words"),  # hard to tell apart, so it may be one language
+        ("en", "fr", "across"),
+        ("ru", "en", "across"),
+        ("fi", "en", "across"),
+    ],
+)
+def test_the_languages_choose_a_preset(spoken, written, chosen):
+    assert chosen in PRESETS
+    assert choose_preset(spoken, written) == chosen
+    # An encoder of one's own is taken to know what ours does not.
+    with_own = "multilingual" if chosen == "words" else chosen
+    assert choose_preset(spoken, written, own_encoder=True) == with_own
+
+
 def test_an_unknown_preset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
     for name in ("nonsense", "file", "../nothing/here"):
-        with pytest.raises(
-            ConfigError, match="default, fast, paper, paper-literal, or give a folder"
-        ):
+        with pytest.raises(ConfigError, match=r"auto, across, default, fast, .*, or give a folder"):
             load_preset(name)
 
 

@@ -13,7 +13,7 @@ from folioreel import Aligner
 from folioreel.alignment.positions import film_times
 from folioreel.alignment.score import score_cells
 from folioreel.config import SEMANTIC, STEPS, CalibrationConfig
-from folioreel.errors import InputError, ModelFolderError
+from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.evaluate.dataset import Pair, load_pair
 from folioreel.evaluate.judged_tables import Judgement, SpokenLine
 from folioreel.evaluate.report import make_rows
@@ -25,6 +25,7 @@ from folioreel.train import positions as module
 from folioreel.train.judged import fixed_moments
 from folioreel.train.positions import (
     START,
+    STARTS,
     FitConfig,
     MeasuredFilm,
     _film_gradient,
@@ -136,8 +137,8 @@ def test_the_pairs_are_measured_once(judged):
 
 def test_pairs_are_read_with_another_encoder(judged, dataset):
     others = read_judged(dataset, encoder="uni-skip")
-    assert [item.encoder for item in (judged[0], others[0])] == ["paraphrase", "uni-skip"]
     config = replace(START, semantic_encoder="uni-skip")
+    assert [item.start for item in (judged[0], others[0])] == [START, config]
     rows = SimilarityRows(others[0].film, others[0].book, config)
     expected = np.moveaxis(rows.block(0, rows.shape[0]).values, -1, 0)
     assert others[0].measured.planes == pytest.approx(expected, abs=1e-4)
@@ -151,6 +152,38 @@ def test_pairs_are_read_with_another_encoder(judged, dataset):
     assert fit_preset(others, FEW).semantic_encoder == "uni-skip"
     with pytest.raises(ValueError, match="one encoder"):
         fit_preset([judged[0], others[1]], FEW)
+
+
+@pytest.mark.parametrize("like", STARTS)
+def test_presets_of_every_kind_are_fitted(like, judged, dataset, tmp_path):
+    out = tmp_path / "preset"
+    report = train_positions([dataset, dataset / "ferry"], out, FEW, like=like, without=["garden"])
+    assert report["pairs"] == ["ferry", "ferry"]
+    fitted, shipped = load_preset(out), load_preset(like)
+    # What ships was fitted in the same way.
+    assert fitted.measures == shipped.measures == STARTS[like].measures
+    for name in ("semantic_encoder", "whitened", "pictures", "in_book_from"):
+        assert getattr(fitted, name) == getattr(shipped, name)
+    card = (out / "README.md").read_text("utf-8")
+    assert ("sentence encoder" in card) == fitted.compares_meaning
+
+
+def test_what_cannot_be_read_is_refused_at_once(dataset, tmp_path):
+    with pytest.raises(ConfigError, match="no pair 'forest' to leave out"):
+        read_judged(dataset, without=["forest"])
+    with pytest.raises(ConfigError, match="keep at least one"):
+        read_judged(dataset, without=["ferry", "garden"])
+    with pytest.raises(ConfigError, match="words compares no sentence vectors"):
+        read_judged(dataset, like="words", encoder="student")
+
+
+def test_cognates_within_a_language_teach_nothing(dataset):
+    """The pairs are in English, in which any two words that look alike are mostly the same."""
+    (item, _) = read_judged(dataset, like="across")
+    planes = dict(zip(item.start.measures, item.measured.planes, strict=True))
+    assert item.film.language == item.book.language == "en"
+    for name, plane in planes.items():
+        assert plane.any() != name.startswith("cognates"), name
 
 
 def test_films_of_several_blocks_are_measured_whole(judged, monkeypatch):

@@ -135,7 +135,7 @@ def describe_dataset(
 def _describe_pair(
     pair: Pair, book: Book, genres: dict[str, str], *, shots: bool
 ) -> dict[str, Any]:
-    written = _without(describe_book(book), "title", "chapters")
+    written = _without(describe_book(book), "title", "language", "chapters")
     film = describe_film(load_pair_film(pair, shots=shots))
     matches = [j for j in (*pair.judgements, *pair.shots) if j.verdict == "match"]
     kinds = {kind: sum(j.kind == kind for j in matches) for kind in ("dialogue", "visual", "audio")}

@@ -31,7 +31,7 @@ def load_preset(name_or_folder: str | Path) -> AlignConfig:
     """The settings of a preset, by its name or its folder."""
     if not FORMAT.find(name_or_folder).is_dir():
         raise ConfigError(
-            f"unknown preset {str(name_or_folder)!r}; choose from {', '.join(PRESETS)}, or give a"
+            f"unknown preset {str(name_or_folder)!r}; choose from {', '.join((AUTO, *PRESETS))}, or give a"
             " folder"
         )
     with FORMAT.open(name_or_folder) as folder:
