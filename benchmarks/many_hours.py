@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -135,11 +136,14 @@ def kill_builds(folder: Path, books: int, kills: int, seed: int) -> BuildResult:
         with _start(*build(folder / "killed"), "--workers", 1) as process:
             try:
                 # Early enough that there is something left to do, late enough to have begun.
-                process.wait(rng.uniform(0.3, max(0.6, 2 * whole_s / kills)))
-                break  # it came to its end: the machine is faster than before
+                process.wait(rng.uniform(0.3, max(0.6, whole_s / kills)))
             except subprocess.TimeoutExpired:
                 process.kill()
                 killed += 1
+                continue
+        # It came to its end: the machine is faster than before.
+        shutil.rmtree(folder / "killed")
+        whole_s, killed = whole_s / 2, 0
     with _start(*build(folder / "killed"), "--workers", 1) as process:
         assert process.wait() == 0
     is_same = _files(folder / "whole") == _files(folder / "killed")

@@ -34,6 +34,9 @@ def assert_whole(folder: Path, whole: dict[str, bytes]) -> None:
     assert found.items() <= whole.items()
 
 
+TOO_LITTLE = "too little to tell"  # the warning of a short film
+
+
 def check_sizes(words: list[object], out: Path, prepare=lambda: None) -> None:
     """With files of several sizes at most, a command fails in one line; and then it works."""
     prepare()
@@ -47,7 +50,7 @@ def check_sizes(words: list[object], out: Path, prepare=lambda: None) -> None:
         assert ended == int(any(len(data) > size for data in whole.values())), said
         if ended:
             lines = [line for line in said.splitlines() if line.startswith("folioreel: ")]
-            assert len(lines) == 1, said
+            assert len([line for line in lines if TOO_LITTLE not in line]) == 1, said
             assert "Traceback" not in said
         assert_whole(out, whole)
         again = Command(*words)

@@ -30,7 +30,13 @@ def align_quickly(book: object, film: object, **_: object) -> Alignment:
     links = (
         Link(moment=k, sentence=k, score=0.5, in_book=True) for k in range(len(read_film.moments))
     )
-    options = {"subtitles": None, "encoder": None, "shots": True, "pictures": True}
+    options = {
+        "preset": "auto",
+        "subtitles": None,
+        "encoder": None,
+        "shots": True,
+        "pictures": True,
+    }
     model = {"preset": "default", "measures": ["bleu1"], "package_version": many.__version__}
     signature = {**model, "options": options}
     return Alignment(book=read_book, film=read_film, links=tuple(links), signature=signature)
