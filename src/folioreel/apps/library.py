@@ -7,25 +7,32 @@ reading them, and cached by content. An unreadable book is listed, and the work 
 from __future__ import annotations
 
 import hashlib
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 import numpy as np
 
 from folioreel import __version__
-from folioreel.cache import cached_array
+from folioreel.cache import cached_array, cached_json
 from folioreel.corpus.sources import BookFolder, FoundFile
 from folioreel.engines.batch import EngineName, Outcome, run_many
 from folioreel.errors import AlignmentError, ConfigError, InputError
 from folioreel.files import scratch_folder
 from folioreel.ingest.book import load_book, skim_book
+from folioreel.language import are_kin, decide_language
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.similarity.tfidf import Bag, compare_bags, make_bag
 from folioreel.types import Book, Film
 
+_OTHER_LANGUAGE = 0.25
+"""Of the shortlist: so many books are tried in each other language. Names tell a translation from
+nearly all other books in its language, and each book takes seconds."""
 # Part of the cache key: other versions may read a book differently.
 _SKIM_VERSION = f"skimmed 1 {__version__}"
 
@@ -53,6 +60,7 @@ class SkimmedBook(LibraryBook):
     """A book whose words have been counted."""
 
     bag: Bag
+    language: str | None = None  # two letters; None if it is unknown
 
 
 BookT = TypeVar("BookT", bound=LibraryBook)
@@ -127,12 +135,23 @@ def process_folder(
 
 
 def rank_by_words(film: Film, books: Sequence[SkimmedBook], count: int) -> dict[str, float]:
-    """The books with the most similar words and names: path → similarity, best first."""
+    """The books with the most similar words and names: path → similarity, best first.
+
+    Books in the film's language share many words with it, and those in another language little but
+    names. So the latter do not compete with them: of each other language, a few are added.
+    """
     bag = make_bag(" ".join(subtitle.text for subtitle in film.subtitles))
     similarity = compare_bags(bag, [book.bag for book in books])
+    places: Counter[str | None] = Counter()
+    found = {}
     # Stable, so that of equals the first by path is taken, on every machine.
-    best = np.argsort(-similarity, kind="stable")[:count]
-    return {books[k].path: float(similarity[k]) for k in best}
+    for k in np.argsort(-similarity, kind="stable").tolist():
+        own = film.language is None or are_kin(books[k].language or film.language, film.language)
+        group = None if own else books[k].language
+        places[group] += 1
+        if places[group] <= (count if own else math.ceil(count * _OTHER_LANGUAGE)):
+            found[books[k].path] = float(similarity[k])
+    return found
 
 
 def process_shortlist(
@@ -163,14 +182,21 @@ def read_book(found: FoundFile) -> Book:
 
 def _skim(found: FoundFile) -> SkimmedBook:
     """Count the words of a book, or take them from the cache."""
-    # The suffix tells plain text from Markdown.
-    key = hashlib.sha256(f"{_SKIM_VERSION} {found.suffix} {found.sha256}".encode()).hexdigest()
 
-    def skim() -> Bag:
+    @cache
+    def read() -> str:
         with _as_file(found) as path:
-            return make_bag(skim_book(path))
+            return skim_book(path)
 
-    return SkimmedBook(path=found.path, sha256=found.sha256, bag=cached_array(key, skim))
+    # The suffix tells plain text from Markdown.
+    source = f"{_SKIM_VERSION} {found.suffix} {found.sha256}"
+    keys = [hashlib.sha256(f"{source}{part}".encode()).hexdigest() for part in ("", " language")]
+    return SkimmedBook(
+        path=found.path,
+        sha256=found.sha256,
+        bag=cached_array(keys[0], lambda: make_bag(read())),
+        language=cached_json(keys[1], str, lambda: decide_language(read()) or "") or None,
+    )
 
 
 @contextmanager

@@ -30,9 +30,9 @@ _RETIRED = ("absent", "enter", "leave")
 def load_preset(name_or_folder: str | Path) -> AlignConfig:
     """The settings of a preset, by its name or its folder."""
     if not FORMAT.find(name_or_folder).is_dir():
+        known = ", ".join((AUTO, *PRESETS))
         raise ConfigError(
-            f"unknown preset {str(name_or_folder)!r}; choose from {', '.join((AUTO, *PRESETS))}, or give a"
-            " folder"
+            f"unknown preset {str(name_or_folder)!r}; choose from {known}, or give a folder"
         )
     with FORMAT.open(name_or_folder) as folder:
         return config_from_dict(folder.config["config"])
