@@ -79,6 +79,8 @@ def test_a_shared_option_is_the_same_everywhere(name):
         if name in parameter.opts
     }
     assert len(options) > 1
+    if name == "--preset":  # one preset aligns the pairs that an encoder learns from
+        assert options.pop(("train", "encoder")).default == "default"
     found = {(option.help, option.metavar, str(option.default)) for option in options.values()}
     assert len(found) == 1
 
