@@ -173,7 +173,7 @@ def sentences(corpus: Path, out: Path, **settings: Any) -> None:
 @train.command()
 @click.argument("dataset", type=options.FILE)
 @options.out("Folder for the run.", required=True)
-@options.preset
+@options.name("--preset", "default", "Preset that aligns the pairs.", "NAME|FOLDER")
 @options.name("--encoder", "paraphrase", "Encoder to start from.", "NAME|FOLDER")
 @options.number("--steps", 500, "Number of training steps in each round.")
 @options.number("--batch", 8, "Batch size, in runs of 32 lines.")
