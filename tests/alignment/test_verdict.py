@@ -100,8 +100,8 @@ def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
     film = load_film(draw_film(tmp_path / "film.mkv", shots_of([100]), tracks=tracks))
     better = "the film has French ones: use --subtitles 2 for track 2 (French, SubRip)"
     assert check_languages(film, load_book(book), ENGLISH_ONLY) == (
-        "the subtitles are in English and the book is in French, of which little more than names "
-        f"can be compared with this preset or encoder; {better}"
+        "the subtitles are in English and the book is in French; the sentence encoder was not "
+        "trained on French, so few lines can be found; use the preset across"
     )
     # The multilingual encoder knows both, but the other track does better.
     assert check_languages(film, load_book(book), LANGUAGES) is None
@@ -115,8 +115,9 @@ def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
 def test_languages_that_no_measure_can_bridge():
     film, book = replace(make_film(), language="en"), replace(make_book(), language="fi")
     assert check_languages(film, book, LANGUAGES) == (
-        "the subtitles are in English and the book is in Finnish, of which little more than names "
-        "can be compared; give Finnish subtitles, or the book in English"
+        "the subtitles are in English and the book is in Finnish; the sentence encoder was not "
+        "trained on Finnish, so few lines can be found; give Finnish subtitles, or the book in "
+        "English"
     )
     film = replace(make_film(), language="fi")
     assert check_languages(film, book, frozenset()) is None
@@ -132,32 +133,35 @@ def test_scripts_tell_where_languages_are_unknown():
     assert check_languages(make_film(()), book, LANGUAGES) is None
 
 
+FINNISH = "Sulje ovi, ole hyvä, ja tule takaisin istumaan tulen ääreen äitisi kanssa."
+
+
 def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
-    book = tmp_path / "roman.txt"
-    book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
-    roman = load_book(book)
+    book = tmp_path / "romaani.txt"
+    book.write_text("\n\n".join([FINNISH] * 5), encoding="utf-8")
+    novel = load_book(book)
     english = DrawnTrack(cues=[(500, 3000, ENGLISH)], language="eng")
-    cues = [(500, 3000, FRENCH)]
-    comments = DrawnTrack(cues=cues, language="fre", title="Commentary")
+    cues = [(500, 3000, FINNISH)]
+    comments = DrawnTrack(cues=cues, language="fin", title="Commentary")
     plain = draw_film(tmp_path / "plain.mkv", shots_of([50]), tracks=[english, comments])
-    assert "give French subtitles" in check_languages(
-        load_film(plain, shots=False), roman, ENGLISH_ONLY
-    )
 
+    def advice(film):
+        return check_languages(load_film(film, shots=False), novel, LANGUAGES)
+
+    assert "give Finnish subtitles (--subtitles FILE)" in advice(plain)
     spoken = draw_film(tmp_path / "spoken.mkv", shots_of([50]), tracks=[english])
-    pictures = add_bitmaps(tmp_path / "pictures.mkv", spoken, cues, language="fre")
-    for readable, words in [(True, "--subtitles 2 for track 2 (French, PGS"), (False, "give Fr")]:
+    pictures = add_bitmaps(tmp_path / "pictures.mkv", spoken, cues, language="fin")
+    for readable, words in [(True, "--subtitles 2 for track 2 (Finnish, PGS"), (False, "give Fi")]:
         monkeypatch.setattr(verdict, "can_read", lambda _, readable=readable: readable)
-        assert words in check_languages(load_film(pictures, shots=False), roman, ENGLISH_ONLY)
+        assert words in advice(pictures)
 
-    text = DrawnTrack(cues=cues, language="fre")
+    text = DrawnTrack(cues=cues, language="fin")
     parts = [
         draw_film(tmp_path / f"Part {k}.mkv", shots_of([100]), tracks=[english, text])
         for k in (1, 2)
     ]
-    assert find_track(load_film(parts), roman).endswith("French ones: use --subtitles fr")
-    mixed = load_film([parts[0], plain], shots=False)
-    assert "give French subtitles (--subtitles FILE)" in check_languages(mixed, roman, ENGLISH_ONLY)
+    assert advice(parts).endswith("Finnish ones: use --subtitles fi")
+    assert "give Finnish subtitles (--subtitles FILE)" in advice([parts[0], plain])
 
 
 def test_tracks_without_a_language_are_told_by_their_words(tmp_path):
@@ -169,14 +173,14 @@ def test_tracks_without_a_language_are_told_by_their_words(tmp_path):
     late = DrawnTrack(cues=[(700_000, 703_000, FRENCH)], language="und")  # after the first minutes
     styled = DrawnTrack(cues=[(500, 3000, FRENCH)], language="und", codec="ass")
     film = draw_film(tmp_path / "1.mkv", shots_of([100]), tracks=[english, french, late, styled])
-    assert check_languages(load_film(film, shots=False), roman, ENGLISH_ONLY).endswith(
+    assert find_track(load_film(film, shots=False), roman).endswith(
         "use --subtitles 2 for track 2 (French, SubRip) or --subtitles 4 for track 4 (French, ASS)"
     )
     other = draw_film(tmp_path / "2.mkv", shots_of([100]), tracks=[late, english, french])
     parts = load_film([film, other], shots=False, subtitles="en")
-    assert check_languages(parts, roman, ENGLISH_ONLY).endswith("use --subtitles 2 --subtitles 3")
+    assert find_track(parts, roman).endswith("use --subtitles 2 --subtitles 3")
     chosen = load_film([film, other], shots=False, subtitles=["2", "3"])
-    assert check_languages(chosen, roman, ENGLISH_ONLY) is None
+    assert find_track(chosen, roman) is None
 
 
 def test_another_language_without_such_a_track(tmp_path):
@@ -184,6 +188,6 @@ def test_another_language_without_such_a_track(tmp_path):
     book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
     film.write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{ENGLISH}\n", encoding="utf-8")
     result = run("align", book, film, "--preset", "fast")
-    assert "in English and the book is in French, of which little more than names" in result.stderr
-    assert "give French subtitles, or the book in English" in result.stderr
+    assert "in English and the book is in French; the sentence encoder was not" in result.stderr
+    assert "use the preset across" in result.stderr
     assert NOT_THE_FILM not in result.stderr

@@ -102,19 +102,19 @@ def check_languages(film: Film, book: Book, known: frozenset[str] | None) -> str
             return None
         names = " script and the book is in ".join(str(name).capitalize() for name in scripts)
         return f"the subtitles are in {names} script; give both in one language"
-    if known is None or {spoken, written} <= known:
+    if known is None or known.issuperset((spoken, written)):
         return None
     said, wanted = language_name(spoken), language_name(written)
-    how = " (--subtitles FILE)" if _videos(film) else ""
-    advice = find_track(film, book) or f"give {wanted} subtitles{how}, or the book in {said}"
+    unknown = " and ".join(language_name(code) for code in (spoken, written) if code not in known)
+    if LANGUAGES.issuperset((spoken, written)):
+        advice = "use the preset across"
+    else:
+        how = " (--subtitles FILE)" if _videos(film) else ""
+        advice = find_track(film, book) or f"give {wanted} subtitles{how}, or the book in {said}"
     return (
-        f"the subtitles are in {said} and the book is in {wanted}, of which little more than names "
-        f"can be compared{_other_preset(spoken, written)}; {advice}"
+        f"the subtitles are in {said} and the book is in {wanted}; the sentence encoder was not "
+        f"trained on {unknown}, so few lines can be found; {advice}"
     )
-
-
-def _other_preset(*languages: str) -> str:
-    return " with this preset or encoder" if LANGUAGES.issuperset(languages) else ""
 
 
 def find_track(film: Film, book: Book) -> str | None:
