@@ -132,7 +132,6 @@ BAD = [
     ("broken.pdf", b"%PDF-1.7 cut short", "PDF"),
     ("film.srt", b"1\n00:00:01,000 --> 00:00:02,000\nYes.\n", "subtitle file"),
     ("data.json", b'{"a": 1}', "data"),
-    ("russian.txt", "Однажды весною, в час заката.".encode(), "script"),
 ]
 
 
