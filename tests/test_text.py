@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from folioreel.text import dominant_script, split_sentences, tokenize
+from folioreel.text import cut_text, dominant_script, split_sentences, tokenize
 
 # Each case is the sentences as they should come out; joined by a space they are the input.
 CASES = [
@@ -150,3 +150,15 @@ def test_tokenize(text, words):
 )
 def test_dominant_script(text, script):
     assert dominant_script(text) == script
+
+
+@given(st.text(), st.integers(2, 60))
+def test_a_cut_text_is_no_longer_than_wanted(text, most):
+    cut = cut_text(text, most)
+    whole = " ".join(text.split())
+    assert len(cut) <= max(most, 2)
+    if len(whole) <= most:
+        assert cut == whole
+    else:
+        assert whole.startswith(cut.removesuffix(" …").removesuffix("…"))
+        assert 2 * len(cut) >= most - 4  # not much is lost, with or without spaces

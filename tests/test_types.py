@@ -56,7 +56,8 @@ def test_divisions_of_a_book(book):
 def test_what_is_shown_is_short(book, film):
     assert repr(book) == "<Book 'Sixty-One': 12 sentences, 6 paragraphs, 2 chapters>"
     assert repr(film) == "<Film 'The Ferry': 6 moments, 5 spoken sentences, 4 shots>"
-    assert repr(make_alignment(book, film)).endswith(": 2 of 6 moments are in the book>")
+    words = ": 42 % (12–74 %) of 5 spoken lines are in the book>"
+    assert repr(make_alignment(book, film)).endswith(words)
     assert len(repr(make_alignment(book, film))) < 300
 
 
@@ -100,7 +101,7 @@ def test_a_data_frame_has_the_columns_of_the_csv(book, film, tmp_path):
 
 def test_a_notebook_shows_counts_and_the_picture(book, film):
     shown = make_alignment(book, replace(film, title="<b>Ferry</b>"))._repr_html_()
-    assert "2 of 6 moments are in the book" in shown
+    assert "42 % (12–74 %) of 5 spoken lines are in the book" in shown
     assert "&lt;b&gt;Ferry" in shown
     png = base64.b64decode(re.search(r"base64,([^\"]+)", shown).group(1))
     assert Image.open(io.BytesIO(png)).size == (1040, 480)

@@ -6,7 +6,8 @@ A film and its book are built from Flickr8k's dev pictures, which the embeddings
 (benchmarks/built_film.py). A logistic regression on the measures `visual` and `scene` separates the
 cells of shots and their captions from random cells, with equal weight for both. Its logits assume
 that a sentence describes the shot in half of the cases. In real films that is rarer: BEFORE, which
-is a guess, because there was no judged film with pictures to measure it on.
+is a guess. It matters only where sentences of several books are compared (`borrow`); in an
+alignment, these odds are learned from the film (alignment/pictures.py).
 """
 
 import argparse

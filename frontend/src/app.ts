@@ -2,6 +2,7 @@
 
 import { Book } from "./book.ts";
 import { Corrections, type Outcome } from "./corrections.ts";
+import { Display } from "./display.ts";
 import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
 import { type Kept, readKept, writeItem } from "./memory.ts";
@@ -10,16 +11,22 @@ import { filesOf, when } from "./parts.ts";
 import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
-import { seenSentence } from "./spoilers.ts";
+import { timeIn } from "./share.ts";
+import { makeJudgement, Selection, type Span } from "./spans.ts";
+import { toldSentences } from "./spoilers.ts";
 import { ThemeSwitch } from "./theme.ts";
 
 export type Topic =
-  | "time" | "moment" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "axes" | "notice";
+  | "time" | "moment" | "lit" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "display" | "axes" | "notice";
 
 const SAVE_MS = 1000;
 const PATIENCE_MS = 400;
 /** Who skips no more than this still watches. */
 const SKIP_S = 10;
+/** A passage with a smaller probability is no alternative. */
+const LEAST = 0.005;
+/** A passage stays lit through a pause, a cut, an added word: without this it would flicker. */
+const LINGER_S = 8;
 
 export class App extends Emitter<Topic> {
   readonly book: Book;
@@ -28,17 +35,22 @@ export class App extends Emitter<Topic> {
   readonly kept: Kept;
   readonly corrections: Corrections;
   readonly colours = new ThemeSwitch(() => this.emit("theme"));
+  readonly display = new Display(() => this.emit("display"));
   readonly filmAxis: Axis;
   readonly bookAxis: Axis;
   player: Player;
   moment: number | null = null;
+  /** The passage that is lit, and until when it stays so if no other follows. */
+  lit: { sentence: number; until_s: number } | null = null;
   /** The sentence that the reader chose to act on. */
   picked: number | null = null;
+  /** What the reader has selected to judge at once. */
+  readonly selection = new Selection();
   /** The moment for which the reader is asked to click the right sentence. */
   linking: number | null = null;
   isFollowing: boolean;
-  /** The last sentence that may be shown. */
-  veil = Infinity;
+  /** Which sentences the film has told so far; null where all of the book is shown. */
+  told: Uint8Array | null = null;
   notice = "";
   momentsOf: Map<number, number[]> = new Map();
   private readonly key: string;
@@ -55,18 +67,22 @@ export class App extends Emitter<Topic> {
     this.files = filesOf(film);
     this.key = `folioreel:${payload.id}`;
     this.kept = readKept(this.key);
+    // A link to a moment shows its passage, wherever the reader was before.
+    if (timeIn(location.hash) !== null) this.kept.awayAt = null;
     this.isFollowing = this.kept.awayAt === null;
     this.corrections = new Corrections(payload, `${this.key}:judgements`);
     this.filmAxis = new Axis(Math.max(1, film.duration_s), 20);
     this.bookAxis = new Axis(book.sentences.length, 20);
     this.player = new ClockPlayer(film.duration_s, () => this.playerChanged());
     // Read before the player reports its own start.
-    const { time_s, rate } = this.kept;
+    const { rate } = this.kept;
+    const time_s = clamp(timeIn(location.hash) ?? this.kept.time_s, 0, film.duration_s);
     this.player.rate = rate;
     this.player.seek(time_s);
     this.isAhead = time_s > this.kept.seen_s + SKIP_S;
     this.drawVeil(true);
     addEventListener("pagehide", () => this.save());
+    addEventListener("hashchange", () => this.seek(timeIn(location.hash) ?? this.time_s));
   }
 
   /** Says something to the reader, on screen and to screen readers. */
@@ -91,15 +107,30 @@ export class App extends Emitter<Topic> {
     return this.moment === null ? null : this.shownLink(this.moment);
   }
 
+  /** Where the film is in the book: the current link's sentence, or else that of the last one before; null before the first. */
+  get place(): number | null {
+    for (let i = this.moment ?? -1; i >= 0; i--) {
+      const link = this.shownLink(i);
+      if (link) return link.sentence;
+    }
+    return null;
+  }
+
   /** A moment's link, if it is shown: sure enough, and nothing of it is still to be seen. */
   shownLink(moment: number): PageLink | null {
     const link = this.links[moment];
-    return isShown(link, this.kept.threshold) && !this.isHidden(moment) ? link : null;
+    const isOpen = !this.isHidden(moment) && this.isTold(link.sentence);
+    return isOpen && isShown(link, this.kept.threshold) ? link : null;
   }
 
-  /** Whether a moment, or the place in the book where it leads, is still to be seen. */
+  /** Whether a moment is still to be seen. */
   isHidden(moment: number): boolean {
-    return this.payload.moments[moment].start_s > this.seenLimit_s || this.links[moment].sentence > this.veil;
+    return this.payload.moments[moment].start_s > this.seenLimit_s;
+  }
+
+  /** Whether a sentence of the book may be shown. */
+  isTold(sentence: number): boolean {
+    return this.told === null || this.told[sentence] === 1;
   }
 
   /** How far the film may be shown. */
@@ -133,8 +164,11 @@ export class App extends Emitter<Topic> {
   seek(time_s: number): void {
     this.letGo();
     this.isAhead = time_s > this.kept.seen_s + SKIP_S;
+    const wasLit = this.lit !== null;
+    this.lit = null;
     this.player.seek(clamp(time_s, 0, this.payload.film.duration_s));
     this.playerChanged();
+    if (wasLit && this.lit === null) this.emit("lit");
   }
 
   /** The film to the start of a moment; the book follows again. */
@@ -179,9 +213,18 @@ export class App extends Emitter<Topic> {
     const isNew = moment !== this.moment;
     this.moment = moment;
     this.drawVeil();
+    this.light();
     this.emit("time");
     if (isNew) this.emit("moment");
     this.saveSoon();
+  }
+
+  /** Lights the current passage; without one, the last stays lit for a little while. */
+  private light(): void {
+    const { link, lit, moment, time_s } = this;
+    if (link && moment !== null) this.lit = { sentence: link.sentence, until_s: this.payload.moments[moment].end_s + LINGER_S };
+    else if (lit && (time_s > lit.until_s || !this.isTold(lit.sentence))) this.lit = null;
+    if (this.lit?.sentence !== lit?.sentence) this.emit("lit");
   }
 
   // ---- the book
@@ -196,13 +239,15 @@ export class App extends Emitter<Topic> {
 
   pick(sentence: number | null): void {
     this.picked = sentence;
+    this.selection.sentences.set(null);
     this.emit("picked");
   }
 
-  /** Neither picks nor links any longer. */
+  /** Neither picks, selects nor links any longer. */
   letGo(): void {
-    if (this.picked === null && this.linking === null) return;
+    if (this.picked === null && this.linking === null && !this.selection.isActive) return;
     this.linking = null;
+    this.selection.clear();
     this.pick(null);
   }
 
@@ -246,10 +291,14 @@ export class App extends Emitter<Topic> {
     const seen = this.kept.hidesSpoilers ? momentAt(moments, this.kept.seen_s) : undefined;
     if (!isForced && seen === this.seenMoment) return;
     this.seenMoment = seen;
-    const before = this.veil;
-    this.veil = seen === undefined ? Infinity : seenSentence(moments, this.links, this.kept.seen_s);
+    const before = this.told;
+    const { seen_s, threshold } = this.kept;
+    this.told = seen === undefined ? null : toldSentences(this.book, moments, this.links, seen_s, threshold);
     this.momentsOf = momentsOfSentences(this.links.map((_, i) => this.shownLink(i)));
-    if (before !== this.veil) this.emit("veil");
+    if (!isSame(before, this.told)) this.emit("veil");
+    // What is no longer shown goes dark at once.
+    if (isForced) this.lit = null;
+    this.light();
     this.emit("links");
     this.saveSoon();
   }
@@ -270,20 +319,41 @@ export class App extends Emitter<Topic> {
 
   /** Says that the current moment's link, as it is shown, is right. */
   async confirm(): Promise<void> {
+    if (this.selection.isActive) return this.judgeSelected("match");
     const { moment } = this;
     if (!this.canJudge(moment)) return;
     const { in_book, sentence } = this.links[moment];
+    // As it was judged, with its span and note.
+    if (this.judged.has(moment)) return this.say("You have judged this already.");
+    if (this.link) return this.judge(moment, "match", sentence, in_book ? "Confirmed." : "Accepted.");
     if (!in_book) return this.judge(moment, "none", null, "Confirmed: not in the book.");
-    if (this.link) return this.judge(moment, "match", sentence, "Confirmed.");
     this.say("This link is not shown: it is less sure than the slider asks for.");
   }
 
+  /** The best passages for the current moment that may be shown, with their probabilities. */
+  get alternatives(): [number, number][] {
+    if (this.moment === null || this.isHidden(this.moment)) return [];
+    const { sentence, score } = this.payload.links[this.moment];
+    const found: [number, number][] = this.links[this.moment].alternatives ?? [[sentence, score]];
+    return found.filter(([j, chance]) => chance >= LEAST && this.isTold(j));
+  }
+
+  /** Links the current moment to one of its alternatives, counted from 0. */
+  async choose(index: number): Promise<void> {
+    const { moment, alternatives } = this;
+    if (!this.canJudge(moment)) return;
+    if (!alternatives[index]) return this.say(`There is no alternative ${index + 1} here.`);
+    return this.linkTo(alternatives[index][0], moment);
+  }
+
   async reject(): Promise<void> {
+    if (this.selection.isActive) return this.judgeSelected("none");
     return this.judge(this.moment, "none", null, "Marked as not in the book.");
   }
 
   /** Links the current moment to the picked sentence; where none is, asks for it. */
   linkHere(): void {
+    if (this.selection.isActive && this.selectedPassage()) return void this.judgeSelected("match");
     if (this.picked !== null) return void this.linkTo(this.picked, this.linking ?? this.moment);
     if (this.linking !== null) return this.letGo();
     if (!this.canJudge(this.moment)) return;
@@ -293,8 +363,38 @@ export class App extends Emitter<Topic> {
   }
 
   async linkTo(sentence: number, moment: number | null): Promise<void> {
+    if (this.linking !== null && this.selection.moments.span) {
+      this.selection.sentences.set([sentence, sentence]);
+      return this.judgeSelected("match");
+    }
     this.letGo();
     return this.judge(moment, "match", sentence, "Linked.");
+  }
+
+  /** The moments that the next judgement speaks of. */
+  private selectedMoments(): Span | null {
+    return this.selection.moments.span ?? (this.moment === null ? null : [this.moment, this.moment]);
+  }
+
+  /** The sentences that were selected or picked. */
+  private selectedPassage(): Span | null {
+    return this.selection.sentences.span ?? (this.picked === null ? null : [this.picked, this.picked]);
+  }
+
+  /** Judges all that is selected; where no sentence is, by the links that the moments have. */
+  private async judgeSelected(verdict: "match" | "none"): Promise<void> {
+    const moments = this.selectedMoments();
+    if (!this.canJudge(moments && moments[1]) || !moments) return;
+    const links = this.links.slice(moments[0], moments[1] + 1).filter((link) => link.in_book);
+    const found = links.map((link) => link.sentence);
+    const passage = this.selectedPassage() ?? (found.length ? ([Math.min(...found), Math.max(...found)] as Span) : null);
+    if (verdict === "match" && !passage) return this.say("None of this has a link: select its sentences, too.");
+    const { kind, note } = this.selection;
+    const judgement = makeJudgement(verdict, moments, passage, kind, note ?? "");
+    this.letGo();
+    const count = moments[1] - moments[0] + 1;
+    const done = verdict === "none" ? "Marked as not in the book" : "Linked";
+    await this.revise(this.corrections.add(judgement, count > 1 ? `${done}: ${count} moments.` : `${done}.`));
   }
 
   async undo(): Promise<void> {
@@ -336,4 +436,8 @@ export class App extends Emitter<Topic> {
     this.saveTimer = 0;
     writeItem(this.key, this.kept);
   }
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === b || (a !== null && b !== null && a.every((value, k) => value === b[k]));
 }

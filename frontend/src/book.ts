@@ -11,6 +11,9 @@ export class Book {
   readonly sentences: string[];
   readonly paragraphs: number[];
   readonly chapters: { title: string; paragraph: number }[];
+  private readonly verse: Record<string, number[]>;
+  /** Words of each paragraph. */
+  readonly words: number[];
   /** First sentence of each block: a paragraph, or a piece of an endless one. */
   readonly blocks: number[];
 
@@ -19,10 +22,21 @@ export class Book {
     this.sentences = book.sentences;
     this.paragraphs = book.paragraphs;
     this.chapters = book.chapters;
+    this.verse = book.verse ?? {};
+    this.words = book.words ?? book.paragraphs.map((_, p) => book.sentences.slice(...this.sentencesOf(p)).join(" ").split(/\s+/).length);
     this.blocks = book.paragraphs.flatMap((first, p) => {
       const length = (book.paragraphs[p + 1] ?? book.sentences.length) - first;
       return Array.from({ length: Math.ceil(length / LONGEST) }, (_, k) => first + k * LONGEST);
     });
+  }
+
+  /** A sentence in its lines of verse; in prose it is one. */
+  verseLines(sentence: number): { isVerse: boolean; startsLine: boolean; texts: string[] } {
+    const text = this.sentences[sentence];
+    const starts = this.verse[sentence];
+    if (!starts) return { isVerse: false, startsLine: false, texts: [text] };
+    const bounds = [0, ...starts.filter((start) => start > 0), text.length];
+    return { isVerse: true, startsLine: starts[0] === 0, texts: bounds.slice(1).map((end, k) => text.slice(bounds[k], end)) };
   }
 
   blockOf(sentence: number): number {

@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, icon, isStill } from "./dom.ts";
 import { clamp } from "./order.ts";
-import { decorate, makeBlock, sentencesIn } from "./paragraph_view.ts";
+import { decorate, makeBlock, sentencesIn, shapeOf } from "./paragraph_view.ts";
 import { VirtualList } from "./virtual_list.ts";
 
 /** Where the current sentence comes to stand, and where it may stand, as shares of the height. */
@@ -20,13 +20,13 @@ export class BookView {
   private readonly back: HTMLButtonElement;
   private readonly list: VirtualList;
   private width_px = 0;
-  /** The film's place in the book: the last sentence that the film led to. */
-  private place: number | null = null;
   private target: number | null = null;
   private animation = 0;
   private last_ms = 0;
 
   constructor(private readonly app: App) {
+    const { language } = app.payload.book;
+    if (language) this.sheet.lang = language;
     this.tail = element(
       "div",
       { class: "veil-note", hidden: true },
@@ -53,11 +53,21 @@ export class BookView {
     const { app } = this;
     this.scroller.addEventListener("scroll", () => this.onScroll(), { passive: true });
     this.scroller.addEventListener("click", (event) => this.onClick(event));
-    app.on(["moment", "links", "picked"], () => this.repaint());
+    app.on(["moment", "lit", "links", "picked"], () => this.repaint());
     app.on(["moment", "links"], () => this.follow());
     app.on("follow", () => this.follow());
-    app.on("veil", () => this.reset());
+    app.on("veil", () => this.reset(true));
+    app.on("display", () => this.reset());
     new ResizeObserver(() => this.onResize()).observe(this.scroller);
+  }
+
+  /** The first sentence in view; null where nothing is shown. */
+  get topSentence(): number | null {
+    const { book, told } = this.app;
+    const first = book.blocks[this.list.first] ?? 0;
+    if (told === null) return first;
+    const shown = told.indexOf(1, first);
+    return shown < 0 ? null : shown;
   }
 
   /** Fills the book for the first time; the view must be in the document. */
@@ -65,23 +75,19 @@ export class BookView {
     this.onResize();
     const { awayAt } = this.app.kept;
     const { heights } = this.list;
-    this.place = this.app.link?.sentence ?? null;
+    const { place } = this.app;
     if (awayAt !== null) this.list.scrollTo(heights.before(Math.min(awayAt, heights.size - 1)));
-    else if (this.app.link) this.show(this.app.link.sentence, false);
+    else if (place !== null) this.show(place, false);
     this.list.render();
     this.showBack();
   }
 
-  /** Blocks that may be shown. */
-  private get count(): number {
-    const { book, veil } = this.app;
-    return veil < 0 ? 0 : book.blockOf(Math.min(veil, book.sentences.length - 1)) + 1;
-  }
-
-  private reset(): void {
-    this.tail.hidden = this.app.veil === Infinity;
+  /** Fills the book again; after a change of the veil, what looks as before stays. */
+  private reset(isVeilOnly = false): void {
+    const { app } = this;
+    this.tail.hidden = app.told === null;
     const isPickFocused = document.activeElement?.matches(".sentence.picked");
-    this.list.reset(this.estimates());
+    this.list.reset(this.estimates(), (block, item) => isVeilOnly && item.dataset.shape === shapeOf(app, block));
     if (isPickFocused && this.app.picked !== null) {
       this.sentenceElement(this.app.picked)?.focus({ preventScroll: true });
     }
@@ -95,10 +101,11 @@ export class BookView {
     const line_px = parseFloat(style.lineHeight);
     const perLine = Math.max(10, this.sheet.clientWidth / (font_px * 0.45));
     const heads = new Set(book.chapters.map((chapter) => book.paragraphs[chapter.paragraph]));
-    return Array.from({ length: this.count }, (_, block) => {
+    return book.blocks.map((_, block) => {
       const [first, end] = book.sentencesOfBlock(block);
       let characters = 0;
-      for (let j = first; j < end; j++) characters += book.sentences[j].length + 1;
+      for (let j = first; j < end; j++) if (this.app.isTold(j)) characters += book.sentences[j].length + 1;
+      if (characters === 0) return 0;
       return Math.ceil(characters / perLine) * line_px + (heads.has(first) ? HEAD_PX : 0);
     });
   }
@@ -169,25 +176,26 @@ export class BookView {
   }
 
   private isPlaceSeen(): boolean {
-    if (this.place === null) return false;
-    const distance_px = this.distanceTo(this.place);
+    const { place } = this.app;
+    if (place === null) return false;
+    const distance_px = this.distanceTo(place);
     return distance_px > 0 && distance_px < this.scroller.clientHeight - 20;
   }
 
   /** Back to the film's place, to follow it again. */
   comeBack(): void {
     this.app.setFollowing(true);
-    if (this.place !== null) this.show(this.place, true);
+    const { place } = this.app;
+    if (place !== null) this.show(place, true);
   }
 
   /** After the film, unless the reader is elsewhere or the place is well in view. */
   private follow(): void {
-    const { link, isFollowing } = this.app;
-    if (link) this.place = link.sentence;
+    const { place, isFollowing } = this.app;
     this.showBack();
-    if (!isFollowing || !link) return;
-    const share = this.distanceTo(link.sentence) / this.scroller.clientHeight;
-    if (share < COMFORT[0] || share > COMFORT[1]) this.show(link.sentence, true);
+    if (!isFollowing || place === null) return;
+    const share = this.distanceTo(place) / this.scroller.clientHeight;
+    if (share < COMFORT[0] || share > COMFORT[1]) this.show(place, true);
   }
 
   /** Scrolls to a sentence, softly if asked and if the reader does not mind motion. */
@@ -230,7 +238,8 @@ export class BookView {
 
   private showBack(): void {
     this.back.hidden = this.app.isFollowing;
-    this.back.classList.toggle("up", this.place !== null && this.distanceTo(this.place) < 0);
+    const { place } = this.app;
+    this.back.classList.toggle("up", place !== null && this.distanceTo(place) < 0);
   }
 
   // ---- picking
@@ -240,18 +249,24 @@ export class BookView {
     const { app } = this;
     const top = app.book.blocks[this.list.first] - step;
     const from = app.picked ?? app.link?.sentence ?? top;
-    const last = Math.min(app.book.sentences.length - 1, app.veil);
-    if (last >= 0) this.pickAt(clamp(from + step, 0, last));
+    let next = clamp(from + step, 0, app.book.sentences.length - 1);
+    while (next in app.book.sentences && !app.isTold(next)) next += step;
+    if (next in app.book.sentences) this.pickAt(next);
   }
 
   /** Picks a sentence, brings it into view and focuses it. */
   pickAt(sentence: number): void {
     this.app.pick(sentence);
+    this.keepInView(sentence);
+    this.sentenceElement(sentence)?.focus({ preventScroll: true });
+  }
+
+  /** Scrolls to a sentence unless it is well in view. */
+  keepInView(sentence: number): void {
     const share = this.distanceTo(sentence) / this.scroller.clientHeight;
     if (!this.sentenceElement(sentence) || share < 0.05 || share > 0.85) {
       this.show(sentence, false);
       this.leaveOrStay();
     }
-    this.sentenceElement(sentence)?.focus({ preventScroll: true });
   }
 }

@@ -3,6 +3,7 @@
 import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
 import { when } from "./parts.ts";
 import type { Judgement, Moment, PageLink, Payload, Revised } from "./payload.ts";
+import { momentsOf } from "./spans.ts";
 import { counted } from "./words.ts";
 
 /** What to tell the reader of a judgement or an undo, and of which moment it was (null: none). */
@@ -62,9 +63,15 @@ export class Corrections {
     try {
       const revised = await answer;
       const { words, moment } = name(revised);
-      const others = revised.links.filter(([changed, link]) => changed !== moment && isElsewhere(link, this.links[changed])).length;
+      const known = moment === null ? undefined : this.judged.get(moment);
+      const links = [...this.links];
       this.apply(revised);
-      return { words: others > 0 ? `${words} ${counted(others, "other link", "other links")} changed with it.` : words, moment };
+      const judgement = moment === null ? undefined : (this.judged.get(moment) ?? known);
+      const own = judgement ? momentsOf(judgement) : [moment];
+      const others = revised.links.filter(([changed, link]) => !own.includes(changed) && isElsewhere(link, links[changed])).length;
+      const more = others > 0 ? ` ${counted(others, "other link", "other links")} changed with it.` : "";
+      const trouble = revised.trouble ? ` It is safe in journal.jsonl, but ${revised.trouble}.` : "";
+      return { words: words + more + trouble, moment };
     } catch (error) {
       if (!(error instanceof JudgeError)) throw error;
       if (error.revised) this.apply(error.revised);
@@ -82,9 +89,11 @@ export class Corrections {
   private setJudgements(judgements: Judgement[]): void {
     this.judged = new Map();
     for (const judgement of judgements) {
-      // Taken out first, so that the last judgement is the last of the map.
-      this.judged.delete(judgement.moment);
-      this.judged.set(judgement.moment, judgement);
+      for (const moment of momentsOf(judgement)) {
+        // Taken out first, so that the last judgement is the last of the map.
+        this.judged.delete(moment);
+        this.judged.set(moment, judgement);
+      }
     }
     this.count = judgements.length;
   }

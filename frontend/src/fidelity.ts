@@ -1,17 +1,16 @@
-// The fidelity report: how much of each chapter the film uses, how much of each scene is in the book.
+// How much of the film is in the book, and of the book in the film: the same figures as `folioreel report`.
 
 import type { Book } from "./book.ts";
-import { isShown } from "./follow.ts";
-import type { Moment, PageLink } from "./payload.ts";
+import { type Chance, type Estimate, estimateShare } from "./estimates.ts";
+import type { Judgement, Moment, PageLink } from "./payload.ts";
 
 export interface ChapterUse {
   chapter: number | null;
+  /** Its first paragraph, and the first of the next chapter. */
   first: number;
   end: number;
-  /** How many of its paragraphs have been seen: all of them, where nothing is hidden. */
-  seen: number;
-  /** Share of those that a moment of the film is linked to. */
-  share: number;
+  /** Of its words, those in paragraphs that the film renders; null where nothing of it has been seen. */
+  share: Estimate | null;
 }
 
 export interface SceneUse {
@@ -22,30 +21,52 @@ export interface SceneUse {
   end: number;
   /** How many of its moments have been seen. */
   seen: number;
-  /** Share of those that are in the book. */
-  share: number;
+  /** Of its spoken lines, those in the book; null where nobody speaks. */
+  share: Estimate | null;
+}
+
+/** Links as they are now, and those of them that a reader has judged. */
+export interface Judged {
+  links: PageLink[];
+  judged: Map<number, Judgement>;
 }
 
 const SCENE_S = 120;
 const SHORTEST_SCENE_S = 40;
 
-/** Each chapter with the share of its paragraphs, up to the last sentence shown, that the film uses. */
-export function chapterUse(book: Book, links: PageLink[], threshold: number, veil = Infinity): ChapterUse[] {
-  const used = new Set(
-    links.filter((link) => isShown(link, threshold)).map((link) => book.paragraphOf(link.sentence)),
-  );
+const chanceOf = ({ links, judged }: Judged, i: number): number => (judged.has(i) ? Number(links[i].in_book) : links[i].score);
+
+/** The spoken lines among the moments from `first` to before `end`, each with the probability that it is in the book. */
+export function lineChances(moments: Moment[], found: Judged, first = 0, end = moments.length): Chance[] {
+  const chances: Chance[] = [];
+  for (let i = first; i < end; i++) {
+    if (moments[i].text === "") continue;
+    chances.push({ weight: 1, chance: chanceOf(found, i), isJudged: found.judged.has(i) });
+  }
+  return chances;
+}
+
+/** Each paragraph with its words, and the probability that some moment renders it. */
+export function paragraphChances(book: Book, found: Judged): Chance[] {
+  const chances = book.paragraphs.map((_, p): Chance => ({ weight: book.words[p], chance: 0, isJudged: false }));
+  found.links.forEach(({ sentence, in_book }, i) => {
+    const paragraph = chances[book.paragraphOf(sentence)];
+    paragraph.chance = 1 - (1 - paragraph.chance) * (1 - chanceOf(found, i));
+    paragraph.isJudged ||= found.judged.has(i) && in_book;
+  });
+  return chances;
+}
+
+/** Each chapter with its share, over those of its paragraphs that are shown. */
+export function chapterUse(book: Book, chances: Chance[], isShown: (paragraph: number) => boolean = () => true): ChapterUse[] {
   const starts = book.chapters.map((chapter) => chapter.paragraph);
   const hasFront = starts.length === 0 || starts[0] > 0;
   const bounds = [...(hasFront ? [0] : []), ...starts, book.paragraphs.length];
   return bounds.slice(0, -1).map((first, k) => {
     const end = bounds[k + 1];
-    let [count, seen] = [0, 0];
-    for (let p = first; p < end && book.paragraphs[p] <= veil; p++) {
-      seen += 1;
-      count += used.has(p) ? 1 : 0;
-    }
+    const seen = chances.slice(first, end).filter((_, p) => isShown(first + p));
     const chapter = hasFront ? (k === 0 ? null : k - 1) : k;
-    return { chapter, first, end, seen, share: count / Math.max(1, seen) };
+    return { chapter, first, end, share: estimateShare(seen) };
   });
 }
 
@@ -69,32 +90,19 @@ export function sceneStarts(moments: Moment[], duration_s: number): number[] {
   return starts.sort((a, b) => a - b);
 }
 
-/** Each scene with the share of its moments, of those seen, that are in the book. */
-export function sceneUse(
-  moments: Moment[],
-  links: PageLink[],
-  duration_s: number,
-  threshold: number,
-  seenLimit_s = Infinity,
-): SceneUse[] {
+/** Each scene with the share of its lines, of those seen, that are in the book. */
+export function sceneUse(moments: Moment[], found: Judged, duration_s: number, seenLimit_s = Infinity): SceneUse[] {
   const starts = sceneStarts(moments, duration_s);
   return starts.map((first, k) => {
     const end = starts[k + 1] ?? moments.length;
     const seen = moments.slice(first, end).filter((moment) => moment.start_s <= seenLimit_s).length;
-    const inBook = links.slice(first, first + seen).filter((link) => isShown(link, threshold)).length;
     return {
       start_s: k === 0 ? 0 : moments[first].start_s,
       end_s: end < moments.length ? moments[end].start_s : duration_s,
       first,
       end,
       seen,
-      share: inBook / Math.max(1, seen),
+      share: estimateShare(lineChances(moments, found, first, first + seen)),
     };
   });
-}
-
-export function meanShare(parts: { seen: number; share: number }[]): number {
-  const seen = parts.reduce((sum, part) => sum + part.seen, 0);
-  const used = parts.reduce((sum, part) => sum + part.share * part.seen, 0);
-  return seen === 0 ? 0 : used / seen;
 }

@@ -15,9 +15,17 @@ export function shotAt(shots: [number, number][], time_s: number): number | null
   return begun === 0 ? null : begun - 1;
 }
 
-/** Whether a link is shown: in the book, and sure enough for the reader. */
+/** Below this a link is a guess: the film is more likely not in the book there. */
+export const GUESS = 0.5;
+
+/** Whether a link says that the moment is in the book, and is sure enough for the reader. */
+export function isInBook(link: PageLink, threshold: number): boolean {
+  return link.in_book && (link.score >= threshold || threshold <= GUESS);
+}
+
+/** Whether a link is shown; where the reader asks for guesses, these are, too. */
 export function isShown(link: PageLink, threshold: number): boolean {
-  return link.in_book && link.score >= threshold;
+  return isInBook(link, threshold) || (threshold < GUESS && link.score > 0 && link.score >= threshold);
 }
 
 /** The nearest moment after (step 1) or before (step -1) whose link is shown. */

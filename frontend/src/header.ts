@@ -2,6 +2,7 @@
 
 import type { App } from "./app.ts";
 import { element, icon, iconButton, setIcon } from "./dom.ts";
+import { GUESS } from "./follow.ts";
 import type { Theme } from "./memory.ts";
 import { percent } from "./words.ts";
 
@@ -18,6 +19,7 @@ export class Header {
   private readonly spoilers: HTMLButtonElement;
   private readonly seen: HTMLButtonElement;
   private readonly themeButton: HTMLButtonElement;
+  private readonly reading: HTMLButtonElement;
 
   constructor(
     private readonly app: App,
@@ -40,12 +42,19 @@ export class Header {
       "No spoilers",
     );
     this.seen = element("button", { type: "button", class: "tool quiet", title: "Count the film as seen up to now, no further (H)", click: () => app.setSeenHere() });
+    this.reading = element(
+      "button",
+      { type: "button", class: "tool", "aria-pressed": "false", title: "Film, book and transcript, without the tools to correct links (V)", click: () => app.display.setReading(!app.display.isReading) },
+      icon("book"),
+      "Read",
+    );
     this.themeButton = iconButton("half", "", () => this.nextTheme());
     this.themeButton.append(element("span", { class: "menu-words" }, "Colours"));
     const tools = element(
       "div",
       { class: "tools", id: "tools" },
-      element("label", { class: "slider", title: "Only links at least this sure ([ and ])" }, "Links", this.slider, this.sliderValue),
+      element("label", { class: "slider links-slider", title: "Only links at least this sure; below 50 % guesses are shown, too ([ and ])" }, "Links", this.slider, this.sliderValue),
+      this.reading,
       this.spoilers,
       this.seen,
       element("button", { type: "button", class: "tool", title: "How much of the book is in the film (R)", click: openReport }, icon("chart"), "Fidelity"),
@@ -58,6 +67,8 @@ export class Header {
       this.showSpoilers();
     });
     app.on("theme", () => this.showTheme());
+    app.on("display", () => this.showReading());
+    this.showReading();
     this.showThreshold();
     this.showSpoilers();
     this.showTheme();
@@ -103,8 +114,14 @@ export class Header {
   private showThreshold(): void {
     const { threshold } = this.app.kept;
     this.slider.value = String(threshold * 100);
+    const guesses = threshold < GUESS ? ", guesses too" : "";
     this.sliderValue.textContent = threshold === 0 ? "all" : `≥ ${percent(threshold)}`;
-    this.slider.setAttribute("aria-valuetext", threshold === 0 ? "all links" : `at least ${percent(threshold)}`);
+    this.sliderValue.classList.toggle("guesses", guesses !== "");
+    this.slider.setAttribute("aria-valuetext", `${threshold === 0 ? "all" : `at least ${percent(threshold)}`}${guesses}`);
+  }
+
+  private showReading(): void {
+    this.reading.setAttribute("aria-pressed", String(this.app.display.isReading));
   }
 
   private showSpoilers(): void {

@@ -2,6 +2,7 @@
 
 import { readItem, writeItem } from "./memory.ts";
 import { isJudgement, type Judgement, type PageLink, type Payload, type Revised, type Server } from "./payload.ts";
+import { isSameJudgement, momentsOf, sentenceAt } from "./spans.ts";
 
 export interface Judge {
   judge(judgement: Judgement): Promise<Revised>;
@@ -19,12 +20,11 @@ export class JudgeError extends Error {
   }
 }
 
-/** The link that a judgement makes of a link. */
-export function judgedLink(link: PageLink, judgement: Judgement): PageLink {
-  if (judgement.verdict === "match" && judgement.sentence !== null) {
-    return { sentence: judgement.sentence, score: 1, in_book: true };
-  }
-  return { sentence: link.sentence, score: 0, in_book: false };
+/** The link that a judgement makes of a moment's link. */
+export function judgedLink(link: PageLink, judgement: Judgement, moment = judgement.moment): PageLink {
+  const sentence = judgement.verdict === "match" ? sentenceAt(judgement, moment, link.sentence) : null;
+  if (sentence !== null) return { ...link, sentence, score: 1, in_book: true };
+  return { ...link, score: 0, in_book: false };
 }
 
 /** Keeps judgements in a plain file beside the alignment, and solves the chain again. */
@@ -89,26 +89,29 @@ export class LocalJudge implements Judge {
   }
 
   async judge(judgement: Judgement): Promise<Revised> {
-    const { moment, verdict, sentence } = judgement;
-    const known = this.judgements.findLast((other) => other.moment === moment);
-    if (known?.verdict === verdict && known.sentence === sentence) return this.revised([]);
+    const known = momentsOf(judgement).map((moment) => this.lastOf(moment));
+    if (known.every((other) => other && isSameJudgement(other, judgement))) return this.revised([]);
     this.judgements.push(judgement);
-    return this.keep([moment]);
+    return this.keep(momentsOf(judgement));
   }
 
   async undo(): Promise<Revised> {
     const last = this.judgements.pop();
-    return { ...this.keep(last ? [last.moment] : []), undone: last?.moment ?? null };
+    return { ...this.keep(last ? momentsOf(last) : []), undone: last?.moment ?? null };
   }
 
   /** Every link that a judgement changed. */
-  revised(moments: number[] = this.judgements.map((judgement) => judgement.moment)): Revised {
+  revised(moments: number[] = this.judgements.flatMap(momentsOf)): Revised {
     const links = moments.map((moment): [number, PageLink] => {
-      const last = this.judgements.findLast((judgement) => judgement.moment === moment);
+      const last = this.lastOf(moment);
       const link = this.payload.links[moment];
-      return [moment, last ? judgedLink(link, last) : link];
+      return [moment, last ? judgedLink(link, last, moment) : link];
     });
     return { revision: this.judgements.length, judgements: [...this.judgements], links };
+  }
+
+  private lastOf(moment: number): Judgement | undefined {
+    return this.judgements.findLast((judgement) => momentsOf(judgement).includes(moment));
   }
 
   private keep(moments: number[]): Revised {

@@ -10,14 +10,33 @@ export function judgementFile({ book, film }: Payload, judged: Map<number, Judge
     version: 1,
     book: book.title,
     film: film.title,
-    judgements: [...judged.values()].sort((a, b) => a.moment - b.moment),
+    judgements: spansOf(judged),
   };
   return `${JSON.stringify(file, null, 1)}\n`;
 }
 
+/** The judgements that hold, each once, in the film's order; one that lost moments to a later one in pieces. */
+export function spansOf(judged: Map<number, Judgement>): Judgement[] {
+  const found: Judgement[] = [];
+  let open: Judgement | null = null;
+  for (const [moment, judgement] of [...judged].sort(([a], [b]) => a - b)) {
+    const last = found.at(-1);
+    if (last && open === judgement) last.moment_to = moment;
+    else {
+      const { moment_to: _, ...one } = judgement;
+      found.push({ ...one, moment });
+    }
+    open = judgement;
+  }
+  return found;
+}
+
 /** Gives a text to the reader as a file. */
 export function saveFile(text: string, name: string): void {
-  const blob = new Blob([text], { type: "application/json" });
+  saveBlob(new Blob([text], { type: "application/json" }), name);
+}
+
+export function saveBlob(blob: Blob, name: string): void {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

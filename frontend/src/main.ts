@@ -2,23 +2,28 @@
 
 import { App } from "./app.ts";
 import { BookView } from "./book_view.ts";
+import { Contents } from "./contents.ts";
 import { element } from "./dom.ts";
 import { LinkDrag } from "./drag_link.ts";
 import { Header } from "./header.ts";
 import { bindKeys, type KeyGroup, makeHelp } from "./keys.ts";
+import { NamesView } from "./names_view.ts";
 import { NowCard } from "./now_card.ts";
 import { PayloadError, readPayload } from "./payload.ts";
 import { ReportView } from "./report_view.ts";
 import { SearchView } from "./search_view.ts";
+import { ShareDialog } from "./share.ts";
+import { SpanView } from "./span_view.ts";
 import { Stage } from "./stage.ts";
 import { Strip } from "./strip.ts";
 import { Timeline } from "./timeline.ts";
+import { Transcript } from "./transcript.ts";
 
 const NOTICE_MS = 4000;
 const NOTICE_MS_A_LETTER = 50;
 
-function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip; header: Header; search: SearchView; report: ReportView; help: () => void }): KeyGroup[] {
-  const { book, stage, strip, header, search, report } = parts;
+function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip; header: Header; search: SearchView; report: ReportView; share: ShareDialog; contents: Contents; help: () => void }): KeyGroup[] {
+  const { book, stage, strip, header, search, report, share, contents } = parts;
   const later = (step_s: number) => () => app.seek(app.time_s + step_s);
   const playPicked = () => {
     const sentence = app.picked ?? app.link?.sentence;
@@ -39,6 +44,8 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
         { keys: [">"], shown: ">", does: "faster", act: () => app.setRate(app.player.rate + 0.25) },
         { keys: ["m"], shown: "M", does: "sound off or on", act: () => stage.toggleMute() },
         { keys: ["f"], shown: "F", does: "full screen", act: () => stage.toggleFull() },
+        { keys: ["p"], shown: "P", does: "full screen: show or hide the passage", act: () => stage.overlay.togglePassage() },
+        { keys: ["e"], shown: "E", does: "share this moment", act: () => void share.open() },
       ],
     },
     {
@@ -48,6 +55,7 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
         { keys: ["k"], shown: "K", does: "pick the sentence before", act: () => book.pickNext(-1) },
         { keys: ["enter"], shown: "Enter", does: "film to the picked sentence", act: playPicked },
         { keys: ["g"], shown: "G", does: "back to the film’s place", act: () => book.comeBack() },
+        { keys: ["c"], shown: "C", does: "chapters", act: () => contents.open() },
         { keys: ["/"], shown: "/", does: "search book and film", act: () => search.input.select() },
         { keys: ["escape"], shown: "Esc", does: "let go of the picked sentence", act: () => app.letGo() },
       ],
@@ -56,16 +64,22 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
       name: "Correct",
       isOnce: true,
       keys: [
-        { keys: ["y"], shown: "Y", does: "this link is right", act: () => void app.confirm() },
+        { keys: ["y"], shown: "Y", does: "this link, or this guess, is right", act: () => void app.confirm() },
         { keys: ["x"], shown: "X", does: "not in the book", act: () => void app.reject() },
+        { keys: ["1"], shown: "1", does: "link to the best passage", act: () => void app.choose(0) },
+        { keys: ["2"], shown: "2", does: "link to the second best", act: () => void app.choose(1) },
+        { keys: ["3"], shown: "3", does: "link to the third best", act: () => void app.choose(2) },
         { keys: ["l"], shown: "L", does: "link here: to the picked sentence", act: () => app.linkHere() },
+        { keys: [], shown: "Shift+←→", does: "select several moments (or Shift-click in the strip)", act: () => undefined },
+        { keys: [], shown: "Shift+↑↓", does: "select several sentences (or Shift-click)", act: () => undefined },
         { keys: ["u"], shown: "U", does: "undo (also Ctrl Z)", act: () => void app.undo() },
       ],
     },
     {
       name: "Page",
       keys: [
-        { keys: ["["], shown: "[", does: "show less sure links", act: () => app.setThreshold(app.kept.threshold - 0.05) },
+        { keys: ["v"], shown: "V", does: "reading, or all tools", act: () => app.display.setReading(!app.display.isReading) },
+        { keys: ["["], shown: "[", does: "show less sure links; below 50 %, guesses", act: () => app.setThreshold(app.kept.threshold - 0.05) },
         { keys: ["]"], shown: "]", does: "show only surer links", act: () => app.setThreshold(app.kept.threshold + 0.05) },
         { keys: ["s"], shown: "S", does: "no spoilers, on or off", act: () => app.setSpoilers(!app.kept.hidesSpoilers) },
         { keys: ["h"], shown: "H", does: "no spoilers: seen up to here", act: () => app.kept.hidesSpoilers && app.setSeenHere() },
@@ -99,22 +113,39 @@ function makeNotice(app: App): HTMLElement {
 function build(app: App): void {
   const book = new BookView(app);
   const showSentence = (sentence: number) => book.pickAt(sentence);
-  const stage = new Stage(app);
+  const stage: Stage = new Stage(app, () => void share.open());
+  const share = new ShareDialog(app, () => stage.frame());
+  const contents = new Contents(app, book);
+  const transcript = new Transcript(app);
   const now = new NowCard(app, showSentence);
   const timeline = new Timeline(app);
   const strip = new Strip(app, { dragLink: (event) => drag.start(event), showSentence });
   const drag = new LinkDrag(app, book, (x, y) => strip.sentenceAt(x, y));
   const search = new SearchView(app, showSentence);
+  const names = new NamesView(app, (words) => search.find(words));
   const report = new ReportView(app, showSentence);
+  const span = new SpanView(app, {
+    strip: strip.root.querySelector<HTMLElement>(".strip-board")!,
+    timeline: timeline.root,
+    book: book.scroller,
+    sentenceAt: (x, y) => strip.sentenceAt(x, y),
+    show: (sentence) => book.keepInView(sentence),
+  });
   const openHelp = () => help.showModal();
   const header = new Header(app, search.root, () => report.open(), openHelp);
-  const groups = keyGroups(app, { book, stage, strip, header, search, report, help: openHelp });
+  const groups = keyGroups(app, { book, stage, strip, header, search, report, share, contents, help: openHelp });
   const help = makeHelp(app, groups);
   bindKeys(app, groups);
-  const film = element("div", { class: "film" }, stage.root, now.root, timeline.root, strip.root);
+  const film = element(
+    "div",
+    { class: "film" },
+    stage.root, now.root, span.root, timeline.root, strip.root, transcript.root,
+  );
+  book.root.prepend(contents.bar);
+  book.root.append(names.root);
   const warnings = (app.payload.warnings ?? []).map((text) => element("p", { class: "warning", role: "note" }, `Warning: ${text}`));
   const top = warnings.length ? element("div", {}, header.root, ...warnings) : header.root;
-  document.body.append(top, element("main", {}, film, book.root), report.dialog, help, makeNotice(app));
+  document.body.append(top, element("main", {}, film, book.root), report.dialog, contents.dialog, share.dialog, help, makeNotice(app));
   document.title = `${app.book.title || app.payload.film.title} – folioreel`;
   book.start();
   drag.place();

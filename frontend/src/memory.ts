@@ -4,6 +4,7 @@ export type Theme = "system" | "light" | "dark";
 
 export interface Kept {
   time_s: number;
+  /** Only links at least this sure are shown; below one half, guesses are, too. */
   threshold: number;
   hidesSpoilers: boolean;
   seen_s: number;
@@ -15,7 +16,7 @@ export interface Kept {
 
 const FRESH: Kept = {
   time_s: 0,
-  threshold: 0,
+  threshold: 0.5,
   hidesSpoilers: false,
   seen_s: 0,
   awayAt: null,

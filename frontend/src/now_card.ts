@@ -3,7 +3,8 @@
 import type { App } from "./app.ts";
 import { element, icon, type Icon, iconButton } from "./dom.ts";
 import { judgementFile, saveFile } from "./judgement_file.ts";
-import { percent, sureness } from "./words.ts";
+import { judgementWords } from "./spans.ts";
+import { certainty, percent, sureness } from "./words.ts";
 
 function action(name: Icon, text: string, title: string, act: () => void): HTMLButtonElement {
   return element("button", { type: "button", class: "action", title, click: act }, icon(name), text);
@@ -16,7 +17,7 @@ export class NowCard {
   private readonly meter = element("span", { class: "meter", "aria-hidden": "true" }, element("span"));
   /** What screen readers say when the reader steps through the film. */
   private readonly spoken = element("p", { class: "visually-hidden", "aria-live": "polite" });
-  private readonly guess: HTMLButtonElement;
+  private readonly others = element("div", { class: "others", role: "group", "aria-label": "Best passages for this moment" });
   private readonly confirm: HTMLButtonElement;
   private readonly reject: HTMLButtonElement;
   private readonly here: HTMLButtonElement;
@@ -25,10 +26,8 @@ export class NowCard {
 
   constructor(
     private readonly app: App,
-    showSentence: (sentence: number) => void,
+    private readonly showSentence: (sentence: number) => void,
   ) {
-    const showGuess = () => app.moment !== null && showSentence(app.links[app.moment].sentence);
-    this.guess = element("button", { type: "button", class: "guess", click: showGuess });
     this.confirm = action("check", "Right", "This link is right (Y)", () => void app.confirm());
     this.reject = action("cross", "Not in the book", "This moment is not in the book (X)", () => void app.reject());
     this.here = action("link", "Link here", "Link this moment to another sentence (L)", () => app.linkHere());
@@ -46,8 +45,8 @@ export class NowCard {
       this.undo,
       this.save,
     );
-    const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure, this.guess));
-    this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions, this.spoken);
+    const state = element("div", { class: "place-state" }, this.chapter, element("div", { class: "place-line" }, this.meter, this.sure));
+    this.root = element("section", { class: "place", "aria-label": "Place in the book" }, state, actions, this.others, this.spoken);
     app.on(["moment", "links", "veil", "picked"], () => this.show());
     app.on("moment", () => this.announce());
     this.show();
@@ -72,7 +71,7 @@ export class NowCard {
     this.chapter.textContent = shown ? app.book.chapterTitleOf(shown.sentence) : this.absence(isHidden);
     this.sure.textContent = this.sureText(isHidden);
     (this.meter.firstElementChild as HTMLElement).style.width = shown ? percent(shown.score).replace(" ", "") : "0";
-    this.showGuess(isHidden);
+    this.showOthers();
     this.confirm.disabled = link === null || isHidden || (link.in_book && shown === null);
     this.reject.disabled = link === null || isHidden;
     this.here.disabled = link === null || isHidden;
@@ -85,15 +84,32 @@ export class NowCard {
   private absence(isHidden: boolean): string {
     if (this.app.moment === null) return "The film has not begun";
     if (isHidden) return "Hidden: not seen yet";
-    return this.app.links[this.app.moment].in_book ? "Not sure enough to show" : "Not in the book";
+    if (this.app.links[this.app.moment].in_book) return "Not sure enough to show";
+    // A title card or a view of the sea is seldom told from what a book describes.
+    return this.isSilent && !this.app.judged.has(this.app.moment) ? "Nobody speaks" : "Not in the book";
   }
 
-  /** The sentence that comes nearest to a moment which is not in the book. */
-  private showGuess(isHidden: boolean): void {
-    const { moment, links, judged, linking, book } = this.app;
-    const isAsked = moment !== null && linking === null && !isHidden && !links[moment].in_book && !judged.has(moment);
-    this.guess.hidden = !isAsked;
-    if (isAsked) this.guess.textContent = this.guess.title = book.sentences[links[moment].sentence];
+  private get isSilent(): boolean {
+    const { moment, payload } = this.app;
+    return moment !== null && payload.moments[moment].text === "";
+  }
+
+  /** The best passages, to look at by a click and to link by their keys. */
+  private showOthers(): void {
+    const { app } = this;
+    const buttons = app.alternatives.map(([sentence, score], k) => {
+      const text = app.book.sentences[sentence];
+      const title = `${app.book.chapterTitleOf(sentence)}: ${text}\nClick to show it; ${k + 1} links it.`;
+      const isNow = app.link?.sentence === sentence;
+      return element(
+        "button",
+        { type: "button", class: "other", title, "aria-pressed": String(isNow), click: () => this.showSentence(sentence) },
+        element("kbd", {}, String(k + 1)),
+        element("span", { class: "other-score" }, percent(score)),
+        element("span", { class: "other-text", dir: "auto" }, text),
+      );
+    });
+    this.others.replaceChildren(...buttons);
   }
 
   private sureText(isHidden: boolean): string {
@@ -104,13 +120,15 @@ export class NowCard {
     const judgement = app.judged.get(app.moment);
     const link = app.links[app.moment];
     if (judgement) {
-      if (judgement.verdict === "none") return "You said so";
+      const said = judgementWords(judgement);
+      const more = said && ` (${said})`;
+      if (judgement.verdict === "none") return `You said so${more}`;
       const first = app.payload.links[app.moment];
-      const moved = !first.in_book || judgement.sentence !== first.sentence;
-      return moved ? "You linked it here" : "You confirmed it";
+      const moved = !first.in_book || link.sentence !== first.sentence;
+      return (moved ? "You linked it here" : "You confirmed it") + more;
     }
-    const silent = app.payload.moments[app.moment].text === "" ? ", nobody speaks" : "";
-    if (!link.in_book) return `Guess, ${percent(link.score)}:`;
-    return `${sureness(link.score)}, ${percent(link.score)}${silent}`;
+    if (!app.link) return "";
+    const silent = this.isSilent ? "; nobody speaks" : "";
+    return `${sureness(link.score)}: ${certainty(link.score)}${silent}`;
   }
 }

@@ -11,6 +11,12 @@ export interface Payload {
     paragraphs: number[];
     /** Title and first paragraph of each chapter. */
     chapters: { title: string; paragraph: number }[];
+    /** Words of each paragraph; absent in older pages. */
+    words?: number[];
+    /** ISO 639-1, as in “fr”; absent where it is not known. */
+    language?: string;
+    /** Where lines of verse begin in a sentence, in characters; absent in prose. */
+    verse?: Record<string, number[]>;
   };
   film: {
     title: string;
@@ -19,6 +25,8 @@ export interface Payload {
     file_name: string | null;
     /** Start and end in seconds. */
     shots: [number, number][];
+    /** Of what is said: ISO 639-1; absent where it is not known. */
+    language?: string;
     /** The files of a film in several parts, in order; missing in a film of one file. */
     parts?: FilmPart[];
   };
@@ -64,12 +72,23 @@ export interface PageLink {
   sentence: number;
   score: number;
   in_book: boolean;
+  /** The best passages as sentence and probability, the link's own first; absent in older alignments. */
+  alternatives?: [number, number][];
 }
+
+/** How the film renders a passage: by what is said, shown, or heard otherwise. */
+export type Kind = "dialogue" | "visual" | "audio";
 
 export interface Judgement {
   moment: number;
   verdict: "match" | "none";
   sentence: number | null;
+  /** The last moment and the last sentence, where there are several. */
+  moment_to?: number;
+  sentence_to?: number;
+  /** Missing where it is as usual: dialogue where anybody speaks, else visual. */
+  kind?: Kind;
+  note?: string;
 }
 
 /** The server's answer to a judgement or an undo. */
@@ -80,6 +99,8 @@ export interface Revised {
   links: [number, PageLink][];
   /** The moment whose judgement was taken back, in the answer to an undo. */
   undone?: number | null;
+  /** Why the files that follow from the judgements could not be written, though these are safe. */
+  trouble?: string;
 }
 
 export class PayloadError extends Error {}
@@ -112,6 +133,14 @@ function checkBook(book: Payload["book"]): void {
     chapters.every((c) => typeof c.title === "string" && isIndex(c.paragraph, paragraphs.length)) &&
       rises(chapters.map((c) => c.paragraph)),
     "the chapters are out of order",
+  );
+  check(
+    book.words === undefined || (book.words.length === paragraphs.length && book.words.every(isTime)),
+    "words and paragraphs do not agree",
+  );
+  check(
+    Object.entries(book.verse ?? {}).every(([j, starts]) => isIndex(Number(j), sentences.length) && starts.every(isTime)),
+    "the lines of verse are wrong",
   );
 }
 
@@ -158,16 +187,20 @@ export function isLink(link: PageLink, sentences: number): boolean {
     isIndex(link?.sentence, sentences) &&
     link.score >= 0 &&
     link.score <= 1 &&
-    typeof link.in_book === "boolean"
+    typeof link.in_book === "boolean" &&
+    (link.alternatives ?? []).every(([sentence, score]) => isIndex(sentence, sentences) && score >= 0 && score <= 1)
   );
 }
 
 /** Whether a judgement speaks of this book and film. */
 export function isJudgement(judgement: Judgement, payload: Payload): boolean {
-  const { moment, verdict, sentence } = judgement ?? {};
-  if (!isIndex(moment, payload.moments.length)) return false;
+  const { moment, verdict, sentence, moment_to = moment, sentence_to = sentence } = judgement ?? {};
+  const isSpan = (first: unknown, last: unknown, size: number) => isIndex(first, size) && isIndex(last, size) && last >= first;
+  if (!isSpan(moment, moment_to, payload.moments.length)) return false;
+  if (typeof (judgement.note ?? "") !== "string") return false;
   if (verdict === "none") return true;
-  return verdict === "match" && isIndex(sentence, payload.book.sentences.length);
+  const isKnown = judgement.kind === undefined || ["dialogue", "visual", "audio"].includes(judgement.kind);
+  return verdict === "match" && isKnown && isSpan(sentence, sentence_to, payload.book.sentences.length);
 }
 
 /** The payload of a page, checked; a PayloadError says what is wrong with it. */

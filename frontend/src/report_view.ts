@@ -2,15 +2,17 @@
 
 import type { App } from "./app.ts";
 import { element, iconButton, svg } from "./dom.ts";
-import { chapterUse, meanShare, sceneUse } from "./fidelity.ts";
+import { type Estimate, estimateShare, shareText } from "./estimates.ts";
+import { chapterUse, lineChances, paragraphChances, sceneUse } from "./fidelity.ts";
 import { counted, percent } from "./words.ts";
 
 interface Bar {
   label: string;
   /** Length in the chart. */
   size: number;
-  /** Null where it is still hidden. */
-  share: number | null;
+  /** Null where it is still hidden, or nobody speaks. */
+  share: Estimate | null;
+  isHidden: boolean;
   act: () => void;
 }
 
@@ -32,7 +34,7 @@ function chart(bars: Bar[], name: string, className: string): SVGSVGElement {
     const inner = Math.max(0.5, width - 2);
     picture.append(svg("rect", { class: "ground", x, y: 0, width: inner, height: CHART.height }));
     if (bar.share !== null) {
-      const height = bar.share * CHART.height;
+      const height = bar.share.value * CHART.height;
       picture.append(svg("rect", { class: "value", x, y: CHART.height - height, width: inner, height }));
     }
     x += width;
@@ -42,20 +44,20 @@ function chart(bars: Bar[], name: string, className: string): SVGSVGElement {
 
 /** A chart in words; every bar of it stands in the list. */
 function summary(bars: Bar[]): string {
-  const seen = bars.flatMap(({ label, share }) => (share === null ? [] : [{ label, share }])).sort((a, b) => a.share - b.share);
+  const seen = bars.flatMap(({ label, share }) => (share ? [{ label, share: share.value }] : [])).sort((a, b) => a.share - b.share);
   const words = ({ label, share }: { label: string; share: number }) => `${percent(share)} (${label})`;
   const range = seen.length > 1 ? `, from ${words(seen[0])} to ${words(seen[seen.length - 1])}` : "";
   return `${counted(bars.length, "part", "parts")}${range}; each is listed below`;
 }
 
 function row(bar: Bar, close: () => void): HTMLElement {
-  const share = bar.share === null ? "hidden" : percent(bar.share);
+  const share = bar.isHidden ? "hidden" : shareText(bar.share);
   const line = svg("svg", { class: "row-bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" });
   line.append(svg("rect", { class: "ground", width: 100, height: 8 }));
-  if (bar.share !== null) line.append(svg("rect", { class: "value", width: bar.share * 100, height: 8 }));
+  if (bar.share !== null) line.append(svg("rect", { class: "value", width: bar.share.value * 100, height: 8 }));
   const button = element(
     "button",
-    { type: "button", class: "row", disabled: bar.share === null },
+    { type: "button", class: "row", disabled: bar.isHidden },
     element("span", { class: "row-label" }, bar.label),
     line,
     element("span", { class: "row-share" }, share),
@@ -100,15 +102,20 @@ export class ReportView {
       head,
       part(
         "Chapters of the book",
-        `${used}. A chapter’s share: of its paragraphs, those that some moment is linked to.`,
+        `${used}. Of a chapter: the share of its words in such paragraphs.`,
         chapters,
         "chapters",
       ),
       part(
         "Scenes of the film",
-        `${kept}. A scene’s share: of its moments, those in the book. Scenes are cut at the longest pauses in speech.`,
+        `${kept}. Of a scene: the share of its lines. Scenes are cut at the longest pauses in speech.`,
         scenes,
         "scenes",
+      ),
+      element(
+        "p",
+        {},
+        "The shares are expectations: the probability of a link says that the line has a counterpart in the book within three paragraphs of it. In brackets: 95 % intervals. “folioreel report” says more.",
       ),
     );
     this.dialog.showModal();
@@ -116,33 +123,37 @@ export class ReportView {
 
   private chapterBars(): [Bar[], string] {
     const { app } = this;
-    const { book } = app;
-    const uses = chapterUse(book, app.links.filter((_, i) => app.shownLink(i)), app.kept.threshold, app.veil);
-    const bars = uses.map((use): Bar => {
-      const isSeen = use.seen > 0;
+    const { book, told } = app;
+    const isShown = (paragraph: number) => told === null || told.subarray(...book.sentencesOf(paragraph)).includes(1);
+    const chances = paragraphChances(book, { links: app.links, judged: app.judged });
+    const bars = chapterUse(book, chances, isShown).map((use): Bar => {
+      const shown = [...chances.keys()].slice(use.first, use.end).find(isShown);
       return {
-        label: isSeen ? book.chapterTitle(use.chapter) : "Not seen yet",
+        label: shown === undefined ? "Not seen yet" : book.chapterTitle(use.chapter),
         size: use.end - use.first,
-        share: isSeen ? use.share : null,
-        act: () => this.showSentence(book.paragraphs[use.first]),
+        share: use.share,
+        isHidden: shown === undefined,
+        act: () => shown !== undefined && this.showSentence(told?.indexOf(1, book.paragraphs[shown]) ?? book.paragraphs[shown]),
       };
     });
-    const mean = meanShare(uses);
-    return [bars, `The film uses ${percent(mean)} of the book’s paragraphs${app.veil === Infinity ? "" : " seen so far"}`];
+    const share = estimateShare(chances.filter((_, p) => isShown(p)));
+    return [bars, `${shareText(share)} of the book’s words${told === null ? "" : " seen so far"} are in paragraphs that the film renders`];
   }
 
   private sceneBars(): [Bar[], string] {
     const { app } = this;
     const { moments, film } = app.payload;
-    const { threshold, hidesSpoilers } = app.kept;
-    const scenes = sceneUse(moments, app.links, film.duration_s, threshold, app.seenLimit_s);
-    const bars = scenes.map((scene): Bar => ({
+    const found = { links: app.links, judged: app.judged };
+    const bars = sceneUse(moments, found, film.duration_s, app.seenLimit_s).map((scene): Bar => ({
       label: `${app.when(scene.start_s)} – ${app.when(scene.end_s)}`,
       size: scene.end_s - scene.start_s,
-      share: scene.seen > 0 ? scene.share : null,
+      share: scene.share,
+      isHidden: scene.seen === 0,
       act: () => app.goTo(scene.first),
     }));
-    const mean = meanShare(scenes);
-    return [bars, `${percent(mean)} of the film’s moments${hidesSpoilers ? " seen so far" : ""} are in the book`];
+    const seen = moments.filter((moment) => moment.start_s <= app.seenLimit_s).length;
+    const share = estimateShare(lineChances(moments, found, 0, seen));
+    if (share === null) return [bars, "Nobody speaks, and shares are shares of spoken lines"];
+    return [bars, `${shareText(share)} of the film’s lines${app.kept.hidesSpoilers ? " seen so far" : ""} are in the book`];
   }
 }

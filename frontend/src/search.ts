@@ -12,28 +12,46 @@ export interface Found {
   total: number;
 }
 
-const plain: Record<string, string> = {
-  "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ",
+const PLAIN: Record<string, string> = {
+  "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "\u00ad": "",
+  ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i",
 };
 
 function foldCharacter(character: string): string {
-  const folded = plain[character] ?? character.normalize("NFD")[0].toLowerCase();
-  return folded.length === 1 ? folded : character;
+  const lower = character.toLowerCase();
+  // Marks that stand apart from their letter go, and so do those that are part of it.
+  return PLAIN[character] ?? PLAIN[lower] ?? lower.normalize("NFD").replace(/\p{M}/gu, "");
 }
 
-/** Text without case, accents and curly quotes, each character in its old place. */
-export function fold(text: string): string {
+/** Text without case, accents and curly quotes, and where each character of it comes from. */
+export interface Folded {
+  text: string;
+  /** Null where every character is in its old place. */
+  places: number[] | null;
+}
+
+export function fold(text: string): Folded {
   const lower = text.toLowerCase();
   // Most text is plain: lower case keeps every place, and there is nothing else to fold.
-  if (lower.length === text.length && /^[\x00-\x7f]*$/.test(lower)) return lower;
-  return Array.from({ length: text.length }, (_, k) => foldCharacter(text[k])).join("");
+  if (lower.length === text.length && /^[\x00-\x7f]*$/.test(lower)) return { text: lower, places: null };
+  let folded = "";
+  const places: number[] = [];
+  for (let k = 0; k < text.length; k++) {
+    const part = foldCharacter(text[k]);
+    for (let n = 0; n < part.length; n++) places.push(k);
+    folded += part;
+  }
+  places.push(text.length);
+  return { text: folded, places };
 }
 
-function rangesOf(folded: string, words: string[]): [number, number][] {
+function rangesOf({ text, places }: Folded, words: string[]): [number, number][] {
   const ranges: [number, number][] = [];
+  const place = (k: number) => (places ? places[k] : k);
   for (const word of words) {
-    for (let at = folded.indexOf(word); at >= 0; at = folded.indexOf(word, at + word.length)) {
-      ranges.push([at, at + word.length]);
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+      // To the start of the next character: an accent that stands apart is marked with its letter.
+      ranges.push([place(at), place(at + word.length)]);
     }
   }
   ranges.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
@@ -42,27 +60,28 @@ function rangesOf(folded: string, words: string[]): [number, number][] {
 
 /** The texts of one kind, folded once, when first searched. */
 export class SearchIndex {
-  private folded: string[] | null = null;
+  private folded: Folded[] | null = null;
 
   constructor(private readonly texts: string[]) {}
 
   /** Texts with the phrase, then those with all words; only where `allowed`. */
   find(query: string, limit: number, allowed: (index: number) => boolean): Found {
-    const phrase = fold(query).trim().replace(/\s+/g, " ");
+    const phrase = fold(query).text.trim().replace(/\s+/g, " ");
     if (phrase === "") return { matches: [], total: 0 };
     this.folded ??= this.texts.map(fold);
     const words = phrase.split(" ");
     const exact: Match[] = [];
     const loose: Match[] = [];
     let total = 0;
-    this.folded.forEach((text, index) => {
+    this.folded.forEach((folded, index) => {
+      const { text } = folded;
       const isExact = text.includes(phrase);
       if (!isExact && !(words.length > 1 && words.every((word) => text.includes(word)))) return;
       if (!allowed(index)) return;
       total += 1;
       const group = isExact ? exact : loose;
       if (group.length < limit) {
-        group.push({ index, ranges: rangesOf(text, isExact ? [phrase] : words) });
+        group.push({ index, ranges: rangesOf(folded, isExact ? [phrase] : words) });
       }
     });
     return { matches: [...exact, ...loose].slice(0, limit), total };

@@ -48,6 +48,13 @@ export class SearchView {
     app.on("veil", () => this.panel.hidden || this.search());
   }
 
+  /** Searches for some words, as if the reader had typed them. */
+  find(words: string): void {
+    this.input.focus();
+    this.input.value = words;
+    this.search();
+  }
+
   private close(): void {
     this.panel.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
@@ -59,7 +66,7 @@ export class SearchView {
     const query = this.input.value.trim();
     if (query.length < 2) return this.close();
     const { hidesSpoilers } = app.kept;
-    const inBook = this.book.find(query, LIMIT, (j) => j <= app.veil);
+    const inBook = this.book.find(query, LIMIT, (j) => app.isTold(j));
     const inFilm = this.film.find(query, LIMIT, (i) => app.payload.moments[i].start_s <= app.seenLimit_s);
     this.options = [];
     this.list.replaceChildren();
@@ -91,9 +98,27 @@ export class SearchView {
 
   private bookOption(match: Match): [HTMLElement, () => void] {
     const { book } = this.app;
-    const node = this.option(book.chapterTitleOf(match.index), book.sentences[match.index], match);
+    const place = [this.timeOf(match.index), book.chapterTitleOf(match.index)].filter(Boolean).join(" · ");
+    const node = this.option(place, book.sentences[match.index], match);
     node.classList.add("of-book");
     return [node, () => this.showSentence(match.index)];
+  }
+
+  /** When a sentence is filmed, or about when, where only its paragraph is; empty where neither is. */
+  private timeOf(sentence: number): string {
+    const { app } = this;
+    const time = (j: number) => {
+      const moments = app.momentsOf.get(j);
+      return moments ? app.when(app.payload.moments[moments[0]].start_s) : null;
+    };
+    const own = time(sentence);
+    if (own) return own;
+    const [first, end] = app.book.sentencesOf(app.book.paragraphOf(sentence));
+    for (let j = first; j < end; j++) {
+      const near = time(j);
+      if (near) return `about ${near}`;
+    }
+    return "";
   }
 
   private filmOption(match: Match): [HTMLElement, () => void] {

@@ -1,29 +1,47 @@
-// How far into the book the film has led so far.
+// What the film has told of the book so far, passage by passage.
 
-import { momentAt } from "./follow.ts";
+import type { Book } from "./book.ts";
+import { isInBook } from "./follow.ts";
 import type { Moment, PageLink } from "./payload.ts";
 
-/** A lone link must not lift the veil: another sure one near in film and book has to stand by it. */
-const NEAR_MOMENTS = 12;
-const NEAR_SENTENCES = 60;
-const SURE = 0.5;
+/** Sentences shown on each side of a link in a paragraph without an end. */
+const AROUND = 12;
+/** Paragraphs between two passages that count as told with them: a link is only right to within three. */
+const BRIDGED = 3;
 
-/** The last sentence that has been seen once the film has run to `seen_s`; -1 before the first. */
-export function seenSentence(moments: Moment[], links: PageLink[], seen_s: number): number {
-  const last = momentAt(moments, seen_s);
-  if (last === null) return -1;
-  const isSure = (i: number) => links[i].in_book && links[i].score >= SURE;
-  let farthest = -1;
-  for (let i = 0; i <= last; i++) {
-    const { sentence, score } = links[i];
-    if (!isSure(i) || sentence <= farthest) continue;
-    // The reader's own judgement (score 1) needs no second witness, nor does a step onwards.
-    let vouched = score === 1 || (farthest >= 0 && sentence - farthest <= NEAR_SENTENCES);
-    const end = Math.min(last, i + NEAR_MOMENTS);
-    for (let k = Math.max(0, i - NEAR_MOMENTS); k <= end && !vouched; k++) {
-      vouched = k !== i && isSure(k) && Math.abs(links[k].sentence - sentence) <= NEAR_SENTENCES;
-    }
-    if (vouched) farthest = sentence;
+/** Which sentences have been told once the film has run to `seen_s`: each link's paragraph, and short gaps between them. */
+export function toldSentences(book: Book, moments: Moment[], links: PageLink[], seen_s: number, threshold: number): Uint8Array {
+  const told = new Uint8Array(book.sentences.length);
+  const paragraphs = new Set<number>();
+  for (let i = 0; i < moments.length && moments[i].start_s <= seen_s; i++) {
+    if (!isInBook(links[i], threshold)) continue;
+    const { sentence } = links[i];
+    const paragraph = book.paragraphOf(sentence);
+    const [first, end] = book.sentencesOf(paragraph);
+    told.fill(1, Math.max(first, sentence - AROUND), Math.min(end, sentence + AROUND + 1));
+    paragraphs.add(paragraph);
   }
-  return farthest;
+  const inOrder = [...paragraphs].sort((a, b) => a - b);
+  inOrder.forEach((paragraph, k) => {
+    const next = inOrder[k + 1];
+    const isNear = next !== undefined && next - paragraph - 1 <= BRIDGED;
+    if (!isNear || book.chapterOf(next) !== book.chapterOf(paragraph)) return;
+    for (let between = paragraph + 1; between < next; between++) {
+      const [first, end] = book.sentencesOf(between);
+      if (end - first <= 2 * AROUND) told.fill(1, first, end);
+    }
+  });
+  return told;
+}
+
+/** The stretches of told sentences, as first and one after the last. */
+export function toldRuns(told: Uint8Array): [number, number][] {
+  const runs: [number, number][] = [];
+  for (let first = told.indexOf(1); first >= 0; ) {
+    const next = told.indexOf(0, first);
+    const end = next < 0 ? told.length : next;
+    runs.push([first, end]);
+    first = told.indexOf(1, end);
+  }
+  return runs;
 }

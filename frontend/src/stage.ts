@@ -4,6 +4,7 @@ import type { App } from "./app.ts";
 import { element, iconButton, setIcon } from "./dom.ts";
 import { shotAt } from "./follow.ts";
 import { locate, matchFiles, partAt } from "./parts.ts";
+import { Overlay } from "./overlay.ts";
 import { ClockPlayer, type Reel, VideoPlayer } from "./player.ts";
 import { clock } from "./words.ts";
 
@@ -16,6 +17,7 @@ const OTHER_CUT = 0.02;
 export class Stage {
   readonly root: HTMLElement;
   readonly screen: HTMLElement;
+  readonly overlay: Overlay;
   private readonly still = element("img", { alt: "", class: "still", hidden: true });
   private readonly card = element("p", { class: "title-card", hidden: true });
   private readonly picker: HTMLElement;
@@ -30,10 +32,15 @@ export class Stage {
   private shot: number | null = -1;
   private spoken = "";
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    private readonly share: () => void,
+  ) {
+    this.overlay = new Overlay(app);
     this.playButton = iconButton("play", "Play (space)", () => app.togglePlay());
     this.playButton.classList.add("play");
     this.muteButton = iconButton("sound", "Mute (M)", () => this.toggleMute());
+    this.muteButton.classList.add("mute");
     this.rate = element(
       "select",
       { "aria-label": "Speed", title: "Speed (< and >)", change: () => app.setRate(Number(this.rate.value)) },
@@ -47,8 +54,10 @@ export class Stage {
       this.still,
       this.card,
       this.picker,
+      this.overlay.passage,
     );
-    this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.makeControls(), this.subtitle);
+    if (app.payload.film.language) this.subtitle.lang = app.payload.film.language;
+    this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.overlay.seek, this.makeControls(), this.subtitle);
     app.on("player", () => this.showPlayer());
     app.on("time", () => this.showTime());
     const { server, thumbnails } = app.payload;
@@ -62,6 +71,8 @@ export class Stage {
 
   private makeControls(): HTMLElement {
     const { app } = this;
+    const share = iconButton("share", "Share this moment (E)", () => this.share());
+    share.classList.add("share");
     return element(
       "div",
       { class: "controls", role: "group", "aria-label": "Playing" },
@@ -72,6 +83,7 @@ export class Stage {
       this.time,
       this.rate,
       this.muteButton,
+      share,
       iconButton("full", "Full screen (F)", () => this.toggleFull()),
     );
   }
@@ -170,6 +182,14 @@ export class Stage {
   toggleFull(): void {
     if (document.fullscreenElement) void document.exitFullscreen();
     else this.root.requestFullscreen?.().catch(() => this.app.say("The browser does not allow full screen."));
+  }
+
+  /** What is on the screen, for a card; null where there is no picture. */
+  async frame(): Promise<CanvasImageSource | null> {
+    if (this.video && this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) return this.video;
+    if (this.still.hidden || !this.still.src) return null;
+    await this.still.decode().catch(() => undefined);
+    return this.still.naturalWidth > 0 ? this.still : null;
   }
 
   private showPlayer(): void {

@@ -3,7 +3,7 @@
 import type { App } from "./app.ts";
 import { element, iconButton } from "./dom.ts";
 import { RULER_PX, StripDrawing } from "./strip_drawing.ts";
-import { percent } from "./words.ts";
+import { certainty, percent } from "./words.ts";
 
 const DRAG_PX = 4;
 /** Moments that PageUp and PageDown go by. */
@@ -72,8 +72,9 @@ export class Strip {
     const box = this.board.getBoundingClientRect();
     const isInside = x >= box.left && x <= box.right && y > box.top + box.height / 2 && y <= box.bottom;
     if (!isInside) return null;
-    const last = Math.min(this.app.book.sentences.length - 1, this.app.veil);
-    return Math.min(last, Math.floor(this.app.bookAxis.toValue(x - box.left, this.drawing.width_px)));
+    const at = Math.floor(this.app.bookAxis.toValue(x - box.left, this.drawing.width_px));
+    const sentence = Math.min(this.app.book.sentences.length - 1, at);
+    return this.app.isTold(sentence) ? sentence : null;
   }
 
   private isOnHandle(x: number, y: number): boolean {
@@ -127,7 +128,7 @@ export class Strip {
     else if (y < this.drawing.height_px / 2) this.app.seek(this.app.filmAxis.toValue(x, this.drawing.width_px));
     else {
       const sentence = this.sentenceAt(event.clientX, event.clientY);
-      if (sentence !== null && sentence >= 0) this.handlers.showSentence(sentence);
+      if (sentence !== null) this.handlers.showSentence(sentence);
     }
   }
 
@@ -203,7 +204,7 @@ export class Strip {
     const { app } = this;
     this.board.setAttribute("aria-valuenow", String(app.moment ?? 0));
     const link = app.link;
-    const place = link ? `${app.book.chapterTitleOf(link.sentence)}, ${percent(link.score)} sure` : "no link";
+    const place = link ? `${app.book.chapterTitleOf(link.sentence)}, ${certainty(link.score)}` : "no link";
     this.board.setAttribute("aria-valuetext", `${app.when(app.time_s)}, ${place}`);
   }
 

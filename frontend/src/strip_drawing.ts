@@ -3,12 +3,14 @@
 import type { App } from "./app.ts";
 import { element } from "./dom.ts";
 import { countUpTo } from "./order.ts";
+import { toldRuns } from "./spoilers.ts";
 import { clock } from "./words.ts";
 
 export const RULER_PX = 18;
 const SHELF_PX = 22;
 const NEAR_PX = 6;
 const MARK_PX = 8;
+const GUESS_DASH = [2, 4];
 const FONT = "11px system-ui, sans-serif";
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 const COLOURS = ["spoken", "silent", "judged", "lit", "faint", "shelf", "shelf-ink"] as const;
@@ -119,9 +121,11 @@ export class StripDrawing {
     for (let i = 0; i < moments.length; i++) {
       const link = this.app.shownLink(i);
       if (!link || this.app.judged.has(i)) continue;
-      context.globalAlpha = 0.08 + 0.42 * link.score ** 2;
+      context.globalAlpha = link.in_book ? 0.08 + 0.42 * link.score ** 2 : 0.3;
+      context.setLineDash(link.in_book ? [] : GUESS_DASH);
       this.drawLine(context, i, link.sentence, this.colours[moments[i].text === "" ? "silent" : "spoken"], 1);
     }
+    context.setLineDash([]);
     context.globalAlpha = 1;
     this.drawJudged(context);
   }
@@ -154,7 +158,8 @@ export class StripDrawing {
 
   /** The book's axis: its chapters, side by side. */
   private drawShelf(context: CanvasRenderingContext2D): void {
-    const { book, veil } = this.app;
+    const { book, told } = this.app;
+    const runs = told === null ? [[0, book.sentences.length]] : toldRuns(told);
     context.font = FONT;
     context.textBaseline = "middle";
     context.textAlign = "left";
@@ -163,14 +168,17 @@ export class StripDrawing {
     const count = Math.max(1, book.chapters.length);
     for (let c = 0; c < count; c++) {
       const [first, end] = book.chapters.length ? book.sentencesOfChapter(c) : [0, book.sentences.length];
-      const shown = Math.min(end, veil + 1);
-      if (shown <= first) break;
-      const left = Math.max(0, this.app.bookAxis.toPixel(first, this.width_px));
-      const right = Math.min(this.width_px, this.app.bookAxis.toPixel(shown, this.width_px));
-      if (right - left <= 0) continue;
+      let [left, right] = [0, 0];
       context.fillStyle = this.colours.shelf;
-      context.fillRect(left, top, Math.max(1, right - left - 1), bottom - top);
-      if (book.chapters.length === 0) continue;
+      for (const [from, to] of runs) {
+        if (to <= first || from >= end) continue;
+        const x0 = Math.max(0, this.app.bookAxis.toPixel(Math.max(first, from), this.width_px));
+        const x1 = Math.min(this.width_px, this.app.bookAxis.toPixel(Math.min(end, to), this.width_px));
+        if (x1 <= x0) continue;
+        context.fillRect(x0, top, Math.max(1, x1 - x0 - (to >= end ? 1 : 0)), bottom - top);
+        if (x1 - x0 > right - left) [left, right] = [x0, x1];
+      }
+      if (book.chapters.length === 0 || right === left) continue;
       const title = book.chapterTitle(c);
       const label = [title, String(c + 1)].find((text) => context.measureText(text).width < right - left - 8);
       context.fillStyle = this.colours["shelf-ink"];

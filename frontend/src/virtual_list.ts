@@ -32,12 +32,17 @@ export class VirtualList {
     return this.heights.at(this.top_px);
   }
 
-  /** Starts anew with other heights, or another number of items; the place is kept. */
-  reset(estimates: number[]): void {
+  /** Starts anew with other heights (0: not shown); the place is kept, and so are items that `isSame`. */
+  reset(estimates: number[], isSame: (index: number, item: HTMLElement) => boolean = () => false): void {
     const first = this.heights.size > 0 ? this.first : 0;
     const within_px = this.top_px - this.heights.before(first);
-    for (const item of this.items.values()) this.drop(item);
-    this.items.clear();
+    for (const [index, item] of this.items) {
+      if (estimates[index] > 0 && isSame(index, item)) estimates[index] = this.heights.values[index];
+      else {
+        this.drop(item);
+        this.items.delete(index);
+      }
+    }
     this.heights = new Heights(estimates);
     this.size();
     this.scrollTo(this.heights.before(Math.min(first, this.heights.size)) + within_px);
@@ -63,6 +68,7 @@ export class VirtualList {
     const fresh: number[] = [];
     let before: Element | null = null;
     for (let index = last; index >= first; index--) {
+      if (this.heights.values[index] === 0) continue;
       let item = this.items.get(index);
       if (!item) {
         item = this.make(index);

@@ -14,13 +14,18 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
+/** A link's probability, and of what: it is right if its counterpart stands at most three paragraphs away. */
+export function certainty(score: number): string {
+  return `${percent(score)} within three paragraphs`;
+}
+
 /** How sure a link is, in a word. */
 export function sureness(score: number): string {
   if (score >= 0.95) return "Very sure";
   if (score >= 0.8) return "Sure";
   if (score >= 0.6) return "Likely";
-  if (score >= 0.4) return "Perhaps";
-  return "A guess";
+  if (score >= 0.5) return "Perhaps";
+  return "Guess";
 }
 
 export function counted(count: number, one: string, many: string): string {

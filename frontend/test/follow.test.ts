@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isShown, momentAt, momentsOfSentences, nextInBook, shotAt } from "../src/follow.ts";
+import { isInBook, isShown, momentAt, momentsOfSentences, nextInBook, shotAt } from "../src/follow.ts";
 import { countUpTo } from "../src/order.ts";
 import type { PageLink } from "../src/payload.ts";
 import { random } from "./random.ts";
@@ -29,13 +29,21 @@ test("the moment at a time is the last that has begun", () => {
 });
 
 test("the next moment in the book skips what is absent or not sure enough", () => {
-  const links = [link(1), link(2, 0.3), link(3, 0.9, false), link(4, 0.8)];
-  assert.equal(nextInBook(links, 0, 1, 0.5), 3);
-  assert.equal(nextInBook(links, 0, 1, 0), 1);
-  assert.equal(nextInBook(links, 3, -1, 0.5), 0);
+  const links = [link(1), link(2, 0.6), link(3, 0.3, false), link(4, 0.8)];
+  assert.equal(nextInBook(links, 0, 1, 0.7), 3);
+  assert.equal(nextInBook(links, 0, 1, 0.5), 1);
+  assert.equal(nextInBook(links, 3, -1, 0.7), 0);
   assert.equal(nextInBook(links, null, 1, 0), 0);
   assert.equal(nextInBook(links, 3, 1, 0), null);
   assert.equal(nextInBook(links, null, -1, 0), null);
+});
+
+test("below one half guesses are shown, down to the probability that the reader asks for", () => {
+  const [guess, none] = [link(1, 0.3, false), link(1, 0, false)];
+  assert.deepEqual([0.5, 0.35, 0.3, 0].map((threshold) => isShown(guess, threshold)), [false, false, true, true]);
+  assert.equal(isInBook(guess, 0), false);
+  assert.equal(isShown(none, 0), false);
+  assert.equal(nextInBook([link(1), guess, link(2)], 0, 1, 0.2), 1);
 });
 
 test("a sentence has all of its moments, in time order", () => {

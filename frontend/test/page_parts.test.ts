@@ -104,7 +104,7 @@ test("a paragraph without an end is shown in pieces", () => {
 test("numbers are said as a reader says them", () => {
   assert.deepEqual([0, 61, 3599.9, 3600, 7323].map(clock), ["0:00", "1:01", "59:59", "1:00:00", "2:02:03"]);
   assert.equal(percent(0.934), "93 %");
-  assert.deepEqual([1, 0.85, 0.6, 0.5, 0.1].map(sureness), ["Very sure", "Sure", "Likely", "Perhaps", "A guess"]);
+  assert.deepEqual([1, 0.85, 0.6, 0.5, 0.1].map(sureness), ["Very sure", "Sure", "Likely", "Perhaps", "Guess"]);
 });
 
 test("a chapter's number and name come apart where it has both", () => {

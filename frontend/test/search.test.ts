@@ -4,11 +4,24 @@ import { fold, SearchIndex } from "../src/search.ts";
 
 const all = () => true;
 
-test("folding keeps every character in its place", () => {
-  assert.equal(fold("Élan, “naïve”"), 'elan, "naive"');
-  for (const text of ["İstanbul ß ﬁ", "e\u0301", "🙂 emoji", "Straße — 5"]) {
-    assert.equal(fold(text).length, text.length);
+test("folding forgets case, accents and quotes, and remembers where each character was", () => {
+  assert.equal(fold("Élan, “naïve”").text, 'elan, "naive"');
+  for (const text of ["İstanbul ß ﬁ", "e\u0301te\u0301", "🙂 emoji", "Straße — 5", "co\u00adop"]) {
+    const { text: folded, places } = fold(text);
+    assert.equal(places?.length, folded.length + 1);
+    assert.ok(places?.every((place, k) => k === 0 || place >= places[k - 1]));
   }
+});
+
+test("accents do not matter on either side, and what is marked is what was found", () => {
+  const texts = ["La fille de Cé\u0301line à Łódź", "Celine", "Die Straße nach Köln", "cafe\u0301 noir"];
+  const index = new SearchIndex(texts);
+  const marked = (query: string) =>
+    index.find(query, 10, all).matches.flatMap(({ index: k, ranges }) => ranges.map(([from, to]) => texts[k].slice(from, to)));
+  assert.deepEqual(marked("céline"), ["Cé\u0301line", "Celine"]);
+  assert.deepEqual(marked("lodz"), ["Łódź"]);
+  assert.deepEqual(marked("strasse"), ["Straße"]);
+  assert.deepEqual(marked("café noir"), ["cafe\u0301 noir"]);
 });
 
 test("a phrase comes before its words apart", () => {

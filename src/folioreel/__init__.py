@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from folioreel.ingest.film import load_film
     from folioreel.ingest.sync import Timing
     from folioreel.progress import Progress
-    from folioreel.types import Alignment, Book, Film, Link, Moment, Sentence
+    from folioreel.types import Alignment, Alternative, Book, Film, Link, Moment, Sentence
 
 _HOMES = {
     "align": "folioreel.alignment.aligner",
@@ -27,6 +27,7 @@ _HOMES = {
     "load_film": "folioreel.ingest.film",
     "Aligner": "folioreel.alignment.aligner",
     "Alignment": "folioreel.types",
+    "Alternative": "folioreel.types",
     "Book": "folioreel.types",
     "Film": "folioreel.types",
     "Link": "folioreel.types",
@@ -44,6 +45,7 @@ __all__ = [
     "Aligner",
     "Alignment",
     "AlignmentError",
+    "Alternative",
     "Book",
     "ConfigError",
     "Film",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
@@ -22,15 +23,29 @@ def njit(**options: Any) -> Callable[[Function], Function]:
 
     def compile_function(function: Function) -> Function:
         try:
-            compiled: Function = numba.njit(cache=True, **options)(function)
+            compiled: Function = _forgiving(numba.njit(cache=True, **options)(function))
             return compiled
         except RuntimeError:  # no locator available
             _config.CACHE_DIR = str(cache_folder() / "numba")
         try:
-            compiled = numba.njit(cache=True, **options)(function)
+            compiled = _forgiving(numba.njit(cache=True, **options)(function))
         except RuntimeError:
             _config.CACHE_DIR = ""
             compiled = numba.njit(**options)(function)
         return compiled
 
     return compile_function
+
+
+def _forgiving(compiled: Any) -> Any:
+    """A function that also works if it cannot be kept after all, as on a full disk."""
+    cache: Any = getattr(compiled, "_cache", None)
+    if hasattr(cache, "save_overload"):
+        save = cache.save_overload
+
+        def save_if_possible(*arguments: Any) -> None:
+            with suppress(OSError):
+                save(*arguments)
+
+        cache.save_overload = save_if_possible
+    return compiled

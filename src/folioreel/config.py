@@ -47,9 +47,17 @@ class ChainConfig:
     """Weight ω_q of ψ_q: neighbours should lie close together."""
     sigma: float = 0.01
     """Robustness σ: displacements far beyond it all cost the same."""
+    sigmoid: bool = False
+    """Whether a moment's own score is the probability of the context CNN, as in the paper, instead
+    of its logit."""
+    reach: float | None = None
+    """Sentences further than this share of the book from the uniform timeline are pruned; the
+    paper's is a third. None: none are."""
 
     def __post_init__(self) -> None:
         """Refuse weights that would turn the chain upside down."""
+        if self.reach is not None and not 0 < self.reach <= 1:
+            raise ConfigError("chain.reach must be above 0 and at most 1")
         for name in ("unary", "pace", "stay", "sigma"):
             weight = float(getattr(self, name))  # an int would compile another kernel
             _check_numbers(f"chain.{name}", weight)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from folioreel.errors import InputError
-from folioreel.reading import is_folder, open_file
+from folioreel.reading import is_folder, open_file, read_whole
 
 UNFINISHED = ".part"  # how the name of a file ends while it is being written
 _MARK = f".results{UNFINISHED}"  # in a folder while results are being written into it
@@ -62,17 +62,16 @@ def make_folder(path: Path) -> None:
         raise InputError(f"cannot be created ({error.strerror or error})", path) from error
 
 
-def mark_unfinished(folder: Path) -> None:
-    """Create a folder for results with a mark in it, until `mark_finished` takes it away.
+@contextmanager
+def writing_together(folder: Path, names: Iterable[str]) -> Iterator[None]:
+    """Files that belong together are written into a folder, which is created.
 
-    After a kill or an error the mark stays: what is there is ours, and the next run may replace it.
+    Until all are there, a mark in the folder lists them. After a kill or an error it stays: what it
+    lists is ours, and the next run may replace it.
     """
     make_folder(folder)
-    write_whole(folder / _MARK, b"")
-
-
-def mark_finished(folder: Path) -> None:
-    """Take the mark away: all results are there."""
+    write_whole(folder / _MARK, b"\0".join(map(os.fsencode, names)))
+    yield
     with suppress(OSError):
         (folder / _MARK).unlink(missing_ok=True)
 
@@ -80,6 +79,13 @@ def mark_finished(folder: Path) -> None:
 def is_unfinished(folder: Path) -> bool:
     """Whether writing results into a folder was begun and never finished."""
     return (folder / _MARK).is_file()
+
+
+def _list_unfinished(folder: Path) -> set[str]:
+    """The files that a killed run has written, or was about to write, into a folder."""
+    if not is_unfinished(folder):
+        return set()
+    return {os.fsdecode(name) for name in read_whole(folder / _MARK).split(b"\0")} | {_MARK}
 
 
 @contextmanager
@@ -130,7 +136,8 @@ def check_output_file(path: Path, *, force: bool | None = None) -> None:
     `force` is the user's --force; None for commands that never overwrite.
     """
     # A dangling link does not "exist", but writing would still replace it.
-    if not force and (path.exists() or path.is_symlink()):
+    is_there = path.exists() or path.is_symlink()
+    if is_there and not force and path.name not in _list_unfinished(path.parent):
         advice = "choose another path" + ("" if force is None else ", or add --force to replace it")
         raise InputError(f"already exists; {advice}", path)
     check_writable(path.parent)
@@ -160,9 +167,9 @@ def check_output_folder(
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; choose a folder", folder)
     check_writable(folder)
-    if force or not folder.exists() or is_unfinished(folder):
+    if force or not folder.exists():
         return
-    there = sorted(path.name for path in folder.iterdir())
+    there = sorted({path.name for path in folder.iterdir()} - _list_unfinished(folder))
     if names is not None:
         there = [name for name in names if name in there]
     if there:

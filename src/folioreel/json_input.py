@@ -49,7 +49,10 @@ def convert(value: Any, shape: type[Shape], *, known_only: bool = False) -> Shap
     Fields that a dataclass does not have are ignored, as a later version may add some; with
     `known_only` they are an error, for what people write by hand.
     """
-    found = msgspec.convert(value, shape)
+    try:
+        found = msgspec.convert(value, shape)
+    except msgspec.ValidationError as error:  # a ValueError in later versions alone
+        raise ValueError(str(error)) from error
     if known_only and (name := _unknown_field(value, found)) is not None:
         raise ValueError(f"it has an unknown field {name!r}")
     return found

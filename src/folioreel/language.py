@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from folioreel.errors import ConfigError
+from folioreel.errors import ConfigError, InputError
 
 # ISO 639-1, then the codes of ISO 639-2 (both where they differ), then the English name.
 _TABLE = """
@@ -144,7 +145,11 @@ def _sample(text: str) -> str:
 def _identifier() -> Any:
     from py3langid import langid  # here, as its model is slow to load
 
-    identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    try:
+        identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    except OSError as error:  # it unpacks its model there
+        place = tempfile.gettempdir()
+        raise InputError(f"cannot be written ({error.strerror or error})", place) from error
     # Only what has a name here: it also knows dialects and ancient forms, which would only take
     # votes away from the languages of films.
     identifier.set_languages(_NAMES.keys() & set(identifier.labels))

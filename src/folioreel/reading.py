@@ -96,9 +96,17 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def read_some(file: BinaryIO, size: int, path: Path) -> bytes:
+    """The next bytes of an open file, fewer than `size` at its end alone."""
+    data: bytes | None = file.read(size)
+    if data is None:  # a file of the system that is waiting for something, such as /proc/kmsg
+        raise InputError("has nothing to read; give another file", path)
+    return data
+
+
 def read_rest(file: BinaryIO, path: Path, limit: int = LARGEST_FILE) -> bytes:
     """What is left of an open file, up to a limit."""
-    data = file.read(limit + 1)
+    data = read_some(file, limit + 1, path)
     if len(data) > limit:
         raise InputError(f"is larger than {megabytes(limit)}; is it the right file?", path)
     return data

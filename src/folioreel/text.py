@@ -124,6 +124,21 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
+def cut_text(text: str, most: int) -> str:
+    """The text on one line, at most so many characters of it: cut between words, if it has any.
+
+    >>> cut_text("The ferry crossed the river", 20)
+    'The ferry crossed …'
+    """
+    text = squeeze(text)
+    if len(text) <= most:
+        return text
+    kept = text[: max(0, most - 2)]
+    head = kept.rpartition(" ")[0] if text[len(kept)] != " " else kept
+    # Chinese and Japanese have no spaces between words.
+    return (head if 2 * len(head) > len(kept) else kept).rstrip() + " …"
+
+
 def list_some(names: Sequence[str], most: int = 20) -> str:
     """Names with commas between them; of many, the first ones and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["dialogue", "visual"]
 Verdict = Literal["match", "none"]
+JudgedKind = Literal["dialogue", "visual", "audio"]
 _LONGEST_TITLE = 20  # characters of a part's name before a time: "S01E02 The Storm" fits
 
 
@@ -40,6 +41,8 @@ class Sentence:
     char_start: int | None = None
     """Where the sentence begins and ends in the text of `href`, in characters."""
     char_end: int | None = None
+    breaks: tuple[int, ...] = ()
+    """Where lines of verse begin in `text`, 0 if the sentence begins one; empty in prose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +140,8 @@ class Subtitle:
     start_s: float
     end_s: float
     text: str
+    speaker: str | None = None
+    """Who says it, if the subtitles name them: `JOHN:`, a voice of WebVTT, a name of ASS."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +217,11 @@ class Film:
     def has_video(self) -> bool:
         """Whether there are pictures to decode, not only subtitles."""
         return any(file.video is not None for file in self.files)
+
+    @cached_property
+    def names_speakers(self) -> bool:
+        """Whether the subtitles say of any line who speaks it."""
+        return any(said.speaker is not None for said in self.subtitles)
 
     def locate(self, time_s: float) -> tuple[int, float]:
         """The file that plays at a time of the timeline, counted from 0, and the time in it."""
@@ -299,6 +309,24 @@ class Film:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """A passage that a moment may render, and the probability of that, as a link has it."""
+
+    sentence: int
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """What a reader said of a stretch of the film, beyond the verdict."""
+
+    moments: tuple[int, int]  # first and last
+    sentences: tuple[int, int] | None = None  # first and last; None: not in the book
+    kind: JudgedKind | None = None  # how the book is rendered; None: not in the book
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Link:
     """A moment with its sentence of the book, and the probability that this is right."""
 
@@ -308,6 +336,10 @@ class Link:
     in_book: bool = True
     judged: Verdict | None = None
     """What a reader said of this moment: `match`, it renders the sentence; `none`, no sentence."""
+    alternatives: tuple[Alternative, ...] = ()
+    """The three best passages that are more than three paragraphs apart, the link's own first;
+    fewer if the others have no chance, and none if a reader has judged the moment."""
+    annotation: Annotation | None = None  # of a judged link
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -421,5 +453,5 @@ class Alignment:
         return text
 
     def _counts(self) -> str:
-        in_book = sum(link.in_book for link in self.links)
-        return f"{in_book} of {len(self.links)} moments are in the book"
+        text: str = import_module("folioreel.export.estimates").describe_share(self)
+        return text

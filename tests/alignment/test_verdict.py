@@ -79,6 +79,19 @@ def test_a_few_lines_are_no_proof(other_book, tmp_path):
     assert align(other_book, clip, preset="paper").warnings == ()
 
 
+@pytest.mark.parametrize("preset", ["fast", "paper"])
+def test_a_film_in_which_hardly_anybody_speaks(preset, tmp_path):
+    """However alike film and book are: two lines may be alike by chance."""
+    book, clip = tmp_path / "book.txt", tmp_path / "clip.srt"
+    book.write_text("\n\n".join([ENGLISH] * 20), encoding="utf-8")
+    clip.write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{ENGLISH}\n", encoding="utf-8")
+    (doubt,) = align(book, clip, preset=preset).warnings
+    assert doubt.startswith("only one sentence is said in the film, too little to tell")
+    silent = draw_film(tmp_path / "silent.mkv", shots_of([30, 30]))
+    (doubt,) = align(book, silent, preset=preset, pictures=False).warnings
+    assert doubt.startswith("nothing is said in the film, too little to tell")
+
+
 def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
     book = tmp_path / "roman.txt"
     book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
@@ -88,7 +101,7 @@ def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
     better = "the film has French ones: use --subtitles 2 for track 2 (French, SubRip)"
     assert check_languages(film, load_book(book), ENGLISH_ONLY) == (
         "the subtitles are in English and the book is in French; the sentence encoder was not "
-        "trained on French, so few lines can be found; use the preset across"
+        f"trained on French, so few lines can be found; {better}"
     )
     # The multilingual encoder knows both, but the other track does better.
     assert check_languages(film, load_book(book), LANGUAGES) is None
@@ -136,8 +149,9 @@ def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
         return check_languages(load_film(film, shots=False), novel, LANGUAGES)
 
     assert "give Finnish subtitles (--subtitles FILE)" in advice(plain)
-    pictures = add_bitmaps(tmp_path / "pictures.mkv", plain, cues, language="fin")
-    for readable, words in [(True, "--subtitles 3 for track 3 (Finnish, PGS"), (False, "give Fi")]:
+    spoken = draw_film(tmp_path / "spoken.mkv", shots_of([50]), tracks=[english])
+    pictures = add_bitmaps(tmp_path / "pictures.mkv", spoken, cues, language="fin")
+    for readable, words in [(True, "--subtitles 2 for track 2 (Finnish, PGS"), (False, "give Fi")]:
         monkeypatch.setattr(verdict, "can_read", lambda _, readable=readable: readable)
         assert words in advice(pictures)
 
@@ -148,6 +162,25 @@ def test_only_tracks_that_help_are_recommended(tmp_path, monkeypatch):
     ]
     assert advice(parts).endswith("Finnish ones: use --subtitles fi")
     assert "give Finnish subtitles (--subtitles FILE)" in advice([parts[0], plain])
+
+
+def test_tracks_without_a_language_are_told_by_their_words(tmp_path):
+    book = tmp_path / "roman.txt"
+    book.write_text("\n\n".join([FRENCH] * 5), encoding="utf-8")
+    roman = load_book(book)
+    english = DrawnTrack(cues=[(500, 3000, ENGLISH)], language="eng")
+    french = DrawnTrack(cues=[(500, 3000, f"<i>{FRENCH}</i>")], language="und")
+    late = DrawnTrack(cues=[(700_000, 703_000, FRENCH)], language="und")  # after the first minutes
+    styled = DrawnTrack(cues=[(500, 3000, FRENCH)], language="und", codec="ass")
+    film = draw_film(tmp_path / "1.mkv", shots_of([100]), tracks=[english, french, late, styled])
+    assert check_languages(load_film(film, shots=False), roman, ENGLISH_ONLY).endswith(
+        "use --subtitles 2 for track 2 (French, SubRip) or --subtitles 4 for track 4 (French, ASS)"
+    )
+    other = draw_film(tmp_path / "2.mkv", shots_of([100]), tracks=[late, english, french])
+    parts = load_film([film, other], shots=False, subtitles="en")
+    assert check_languages(parts, roman, ENGLISH_ONLY).endswith("use --subtitles 2 --subtitles 3")
+    chosen = load_film([film, other], shots=False, subtitles=["2", "3"])
+    assert check_languages(chosen, roman, ENGLISH_ONLY) is None
 
 
 def test_another_language_without_such_a_track(tmp_path):

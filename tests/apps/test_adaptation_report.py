@@ -2,6 +2,7 @@
 
 import csv
 import html
+import json
 import re
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from folioreel.apps.compare import compare_alignments
 from folioreel.apps.report import make_report
 from folioreel.apps.report_pages import to_html, to_markdown, write_report_files
 from folioreel.errors import AlignmentError, InputError
+from folioreel.types import Alignment
 
 
 @pytest.fixture
@@ -157,3 +159,67 @@ def test_the_commands(result, tmp_path):
     assert (tmp_path / "both" / "compare.html").is_file()
     assert_one_line(run("compare", result, "--out", tmp_path / "one"), "two results or more")
     assert_one_line(run("report", tmp_path / "nothing"), "nothing")
+
+
+def test_reports_need_no_film_and_pass_warnings_on(result, tmp_path):
+    path = result / "alignment.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["warnings"] = ["this does not look like the film of this book"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    whole = run("report", result, "--out", tmp_path / "whole")
+    (result.parent / "film.mp4").unlink()
+    found = run("report", result, "--out", tmp_path / "moved")
+    assert found.exit_code == 0, found.output
+    assert found.stderr == whole.stderr
+    assert found.stderr == "folioreel: film: this does not look like the film of this book\n"
+    page = (tmp_path / "moved" / "report.html").read_text(encoding="utf-8")
+    assert page == (tmp_path / "whole" / "report.html").read_text(encoding="utf-8")
+    both = run("compare", result, result, "--out", tmp_path / "both")
+    assert both.exit_code == 0
+    assert both.stderr.count("this does not look like the film") == 2
+    page = (tmp_path / "both" / "compare.html").read_text(encoding="utf-8")
+    assert "Warning: film (1): this does not look like the film of this book." in page
+    # A table needs no pictures either; the page does, and says where to get them.
+    assert run("export", result, "--as", "csv", "--as", "eaf").exit_code == 0
+    assert_one_line(run("export", result, "--as", "page"), "film.mp4 is not there", "--film")
+
+
+def test_who_speaks(alignment, tmp_path):
+    assert "speakers" not in {s.table.name for s in make_report(alignment).sections if s.table}
+    names = ["PETRA", "Petra", "petra", None, None, "Gus", "Gus", "GUS", "Gus", None]
+    film = replace(
+        alignment.film,
+        subtitles=tuple(
+            replace(said, speaker=name)
+            for said, name in zip(alignment.film.subtitles, names, strict=True)
+        ),
+    )
+    alignment = replace(alignment, film=film)
+    write_report_files(make_report(alignment), tmp_path, "report", force=False)
+    gus, petra = read_csv(tmp_path / "speakers.csv")
+    assert (gus["speaker"], gus["lines"], petra["speaker"].lower(), petra["lines"]) == (
+        "Gus",
+        "4",
+        "petra",
+        "3",
+    )
+    # The probabilities of the first five lines are 0.9, of the others 0.4.
+    assert float(petra["share_in_book"]) == pytest.approx(0.9)
+    assert float(gus["share_in_book"]) == pytest.approx(0.4)
+    assert gus["share_verbatim"] == ""  # none of the links claims to be right
+    assert "name the speaker of 7 of 10 lines" in (tmp_path / "report.md").read_text("utf-8")
+
+
+def test_speakers_are_kept_in_the_alignment(tmp_path):
+    book = tmp_path / "book.txt"
+    book.write_text("\n\n".join(make_book().sentences[k].text for k in range(12)), "utf-8")
+    film = tmp_path / "film.srt"
+    film.write_text(
+        "1\n00:00:01,000 --> 00:00:02,000\nPETRA: Sixty-one kilos, she said.\n\n"
+        "2\n00:00:05,000 --> 00:00:06,000\nThe band played in the malt-house.\n"
+    )
+    assert run("align", book, film, "--out", tmp_path / "result").exit_code == 0
+    read = Alignment.load(tmp_path / "result")
+    assert [said.speaker for said in read.film.subtitles] == ["PETRA", None]
+    rows = read_csv(tmp_path / "result" / "alignment.csv")
+    assert [row["speaker"] for row in rows] == ["PETRA", ""]

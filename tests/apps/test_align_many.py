@@ -1,19 +1,26 @@
 """Many pairs by a table: each by itself, taken up again, and failures at the end."""
 
+import csv
 import json
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner
+from lxml import html as lxml_html
 from made_pairs import write_pair
 
 from folioreel import align
+from folioreel.alignment import aligner
 from folioreel.apps import align_many as many
 from folioreel.apps.align_many import ManyConfig, align_many, align_pair, read_table
 from folioreel.cli import main
 from folioreel.errors import InputError
+from folioreel.export.estimates import spoken_lines
 from folioreel.export.results import write_results
 from folioreel.progress import Progress
+from folioreel.types import Alignment
 
 HERE = ManyConfig(workers=1)
 
@@ -43,12 +50,53 @@ def test_each_row_is_aligned_as_align_does(table: Path, tmp_path: Path) -> None:
     assert "nowhere/book.txt" in results[1].reason
     assert not (tmp_path / "out" / "lost").exists()
     alignment = align(tmp_path / "ferry/book.txt", tmp_path / "ferry/film.srt")
+    alignment = replace(alignment, film=replace(alignment.film, title="ferry"))
     for path in write_results(alignment, tmp_path / "alone"):
         assert (tmp_path / "out/ferry" / path.name).read_bytes() == path.read_bytes()
     assert (results[0].moments, results[0].in_book) == (
         len(alignment.links),
         sum(link.in_book for link in alignment.links),
     )
+
+
+def test_a_summary_lists_all_and_links_the_pages(table: Path, tmp_path: Path) -> None:
+    text = table.read_text(encoding="utf-8").replace("garden,", '"A & B, 1 #2",', 1)
+    table.write_text(text, encoding="utf-8")
+    out = tmp_path / "out"
+    results = align_many(table, out, HERE)
+    with (out / "summary.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["name"], row["status"]) for row in rows] == [
+        ("ferry", "aligned"),
+        ("lost", "failed"),
+        ("A & B, 1 #2", "aligned"),
+    ]
+    assert "nowhere/book.txt" in rows[1]["remarks"]
+    for row in (rows[0], rows[2]):
+        share = spoken_lines(Alignment.load(out / row["name"])).share()
+        assert share is not None
+        assert float(row["share_of_lines_in_book"]) == pytest.approx(share.value, abs=1e-4)
+        assert float(row["share_of_lines_in_book_high"]) == pytest.approx(share.high, abs=1e-4)
+    page = lxml_html.parse(out / "index.html")
+    links = [unquote(href) for href in page.xpath("//td/a/@href")]
+    assert links == ["ferry/page.html", "A & B, 1 #2/page.html"]
+    assert all((out / link).is_file() for link in links)
+    assert "A & B, 1 #2" in page.xpath("//td/a/text()")
+    before = {path: path.read_bytes() for path in (out / "index.html", out / "summary.csv")}
+    assert [result.status for result in align_many(table, out, HERE)] == ["kept", "failed", "kept"]
+    assert {path: path.read_bytes() for path in before} == before
+    assert results[0].share is not None
+
+
+@pytest.mark.parametrize("name", ["index.html", "summary.csv"])
+def test_a_file_that_is_not_ours_is_not_replaced(table: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="is not a summary of align-many"):
+        align_many(table, tmp_path / "out", HERE)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [name]
+    align_many(table, tmp_path / "out", ManyConfig(workers=1, force=True))
+    assert (tmp_path / "out" / name).read_text(encoding="utf-8") != "mine"
 
 
 def test_the_pairs_that_run_are_named(table: Path, tmp_path: Path) -> None:
@@ -114,8 +162,10 @@ def test_other_results_are_not_overwritten(table: Path, tmp_path: Path) -> None:
         ("book,film,colour\na,b,c\n", "unknown column 'colour'"),
         ("book,film\n", "has no rows"),
         ("book,film\na.txt,\n", "pairs.csv:2: has no film in this row"),
-        ("book,film\na.txt,x/film.srt\nb.txt,y/film.srt\n", "pairs.csv:3: two rows are called"),
+        ("book,film\na.txt,x/film.srt\nb.txt,y/film.srt\n", "two rows .* with a column `name`"),
+        ("book,film,name\na.txt,b.srt,x\nb.txt,c.srt,x\n", "3: two rows .* in the column `name`"),
         ("book,film,name\na.txt,b.srt,../out\n", "cannot be the name of a folder"),
+        ("book,film,name\na.txt,b.srt,Index.html\n", "cannot be the name of a folder"),
     ],
 )
 def test_tables_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> None:
@@ -170,8 +220,13 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
         ["ferry", "aligned"],
         ["lost", "failed"],
         ["garden", "aligned"],
+        ["wrote", str(tmp_path / "out" / "index.html")],
+        ["wrote", str(tmp_path / "out" / "summary.csv")],
     ]
-    assert result.stderr.splitlines()[0].startswith("lost: ")
+    assert "\nlost: " in result.stderr
+    assert result.stderr.count("only 12 sentences are said in the film") == 2
+    for name in ("ferry", "garden"):
+        assert f"{name}: only 12 sentences are said in the film" in result.stderr
     assert "folioreel: 1 of 3 pairs failed; the others are in" in result.stderr
     lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text("".join(line for line in lines if "lost" not in line), encoding="utf-8")
@@ -181,6 +236,26 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["align-many", str(tmp_path / "no.csv"), "--out", "x"])
     assert result.exit_code == 1
     assert "no.csv" in result.stderr
+
+
+def test_warnings_of_a_pair_name_it_once(table: Path, tmp_path: Path, caplog) -> None:
+    tasks = {task.name: task for task in read_table(table, HERE)}
+    encoder = replace(tasks["ferry"], config=ManyConfig(encoder="skip-thought", shots=False))
+    aligner._warn_of_encoder.cache_clear()
+    align_pair(encoder)
+    (warning,) = (record.getMessage() for record in caplog.records)  # the outcome tells the other
+    assert warning.startswith("ferry: the preset default was not trained with the encoder")
+    caplog.clear()
+    saga = tmp_path / "saga"
+    saga.mkdir()
+    for name in ("Arrival.srt", "Departure.srt"):
+        (saga / name).write_text((tmp_path / "ferry/film.srt").read_text())
+    missing = replace(tasks["lost"], film=(saga,), book=(tmp_path / "garden/book.txt",))
+    broken = replace(missing, subtitles=["a.srt", "b.srt"])
+    with pytest.raises(InputError, match="itself a subtitle file"):
+        align_pair(broken)
+    (warning,) = (record.getMessage() for record in caplog.records)
+    assert warning.startswith("lost: the names of the files in saga have no numbers")
 
 
 def test_parts_and_volumes_share_a_cell(table: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from folioreel.alignment.aligner import Aligner
 from folioreel.apps.borrow import BorrowConfig, assign, borrow
 from folioreel.config import AlignConfig, PicturesConfig, StepsConfig
 from folioreel.errors import AlignmentError, ConfigError, InputError
+from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.similarity import tensor
 from folioreel.types import Film
@@ -118,3 +119,14 @@ def test_what_cannot_be_told(folder, spoken, tmp_path_factory):
         BorrowConfig(shortlist=0)
     with pytest.raises(InputError, match="holds no book"):
         borrow(spoken, tmp_path_factory.mktemp("empty"), ALONE)
+
+
+def test_the_papers_cnn_scores_and_unwatched_shots_get_nothing(folder):
+    film, aligner = make_film(shots=True), Aligner.load("paper")
+    assert any(not moment.text for moment in film.moments)
+    loans = borrow(film, folder, ALONE, aligner=aligner).loans
+    assert loans
+    assert all(loan.said for loan in loans)
+    for loan in loans:
+        row = aligner.score(film, load_book(folder / loan.book))[loan.moment]
+        assert np.isclose(row, loan.score, atol=1e-4).any()

@@ -22,6 +22,7 @@ from folioreel.apps.describe import (
     describe_shot,
     describe_time,
     find_passage,
+    place_of,
 )
 from folioreel.errors import InputError
 from folioreel.types import Alignment, Link
@@ -80,7 +81,7 @@ def test_the_ends_of_the_book_have_one_neighbour(alignment):
 
 
 def test_what_is_not_in_the_film(alignment):
-    with pytest.raises(InputError, match=r"20\.0 s"):
+    with pytest.raises(InputError, match=r"00:00:21\.000 is not .* 00:00:20\.000 long"):
         describe_time(alignment, 21)
     with pytest.raises(InputError, match="shots 1 to 4"):
         describe_shot(alignment, 4)
@@ -154,15 +155,11 @@ def read_jpeg(data):
 
 
 def test_the_sheet_as_html(filmed, tmp_path):
-    (path,) = write_sheet(filmed, tmp_path / "sheet.html")
+    (path,) = write_sheet(filmed, tmp_path / "new" / "sheet.html")
     page = lxml_html.document_fromstring(path.read_text(encoding="utf-8"))
     cards = page.xpath("//article")
-    expected = best_of_shots(filmed)
-    assert [card.xpath("string(.//mark)") for card in cards] == [
-        description.passage.sentence for description in expected
-    ]
     assert [card.xpath("string(.//blockquote)") for card in cards] == [
-        description.passage.text for description in expected
+        description.passage.sentence for description in best_of_shots(filmed)
     ]
     for card, description in zip(cards, make_sheet(filmed).cards, strict=True):
         (address,) = card.xpath(".//img/@src")
@@ -175,7 +172,7 @@ def test_the_sheet_as_pdf(filmed, tmp_path):
     page = pypdfium2.PdfDocument(paths[1])[0]
     text = " ".join(page.get_textpage().get_text_bounded().split())
     for description in best_of_shots(filmed):
-        assert description.passage.text in text
+        assert description.passage.sentence in text
         assert description.said in text
     images = [item for item in page.get_objects() if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE]
     assert len(images) == 3
@@ -202,25 +199,61 @@ def test_any_text_is_shown_as_it_is(alignment, sentence, tmp_path):
     book = replace(alignment.book, sentences=(*told, *alignment.book.sentences[5:]))
     paths = write_sheet(replace(alignment, book=book), tmp_path / "sheet")
     page = lxml_html.document_fromstring(paths[0].read_text(encoding="utf-8"))
-    assert sentence in [mark.text for mark in page.xpath("//mark")]
+    assert sentence in [quote.text for quote in page.xpath("//blockquote")]
     assert not page.xpath("//script | //article//b | //img")
     text = pypdfium2.PdfDocument(paths[1])[0].get_textpage().get_text_bounded()
     assert re.sub(r"\s", "", sentence) in re.sub(r"\s", "", text)
 
 
-def test_long_paragraphs_are_cut_and_split_over_pages(book, film, tmp_path):
-    long = make_book(["Before. " * 300, "This is what was meant.", "After. " * 300], 3)
-    links = tuple(Link(moment=i, sentence=1, score=0.9) for i in range(6))
-    (card, *_) = make_sheet(Alignment(book=long, film=film, links=links)).cards
-    assert card.sentence == "This is what was meant."
-    assert card.before.startswith("… Before.")
-    assert card.after.endswith("After. …") or card.after.endswith("After.")
-    assert len(card.before + card.sentence + card.after) < 720
-    longer = make_book(["On and on. " * 2000], 1)
-    links = tuple(replace(link, sentence=0) for link in links)
-    path = tmp_path / "long.pdf"
-    write_sheet(Alignment(book=longer, film=film, links=links), path)
-    assert len(pypdfium2.PdfDocument(path)) > 3
+def make_long(moments=100):
+    """A film of many lines, each with a long sentence of its own; the last one of four is sure."""
+    book = make_book([f"Sentence {k} " + "goes on and on " * 30 + "." for k in range(moments)], 1)
+    spoken = [(10.0 * k, 10.0 * k + 3, f"Line {k}: " + "so it goes " * 20) for k in range(moments)]
+    film = make_film(spoken, 10.0 * moments, shots=False)
+    links = (Link(moment=k, sentence=k, score=0.9 if k % 4 == 3 else 0.6) for k in range(moments))
+    return Alignment(book=book, film=film, links=tuple(links))
+
+
+def test_a_sheet_is_a_page_unless_more_are_wanted(tmp_path):
+    alignment = make_long()
+    sheet = make_sheet(alignment)
+    assert len(sheet.cards) == 24
+    assert "24 of 100 passages" in sheet.subtitle
+    moments = [card.description.moment for card in sheet.cards]
+    # Evenly over the film, and the surest of each stretch of four or five.
+    assert all(a // 4 <= moment <= a for a, moment in zip(range(4, 101, 4), moments, strict=False))
+    assert all(moment % 4 == 3 for moment in moments)
+    assert max(len(card.sentence) for card in sheet.cards) <= 240
+    for pages, expected in ((1, 1), (2, 2), (None, 5)):
+        (path,) = write_sheet(alignment, tmp_path / "sheet.pdf", pages=pages, force=True)
+        document = pypdfium2.PdfDocument(path)
+        assert len(document) == expected
+    # Nothing overlaps or leaves the page: a cell's text is cut where the next row begins.
+    text = document[0].get_textpage().get_text_bounded()
+    assert text.count("Sentence ") == 24
+    assert text.count("…") >= 24
+
+
+def test_a_sheet_of_a_range(filmed, tmp_path):
+    sheet = make_sheet(filmed, span=(8.0, 14.0))
+    assert [card.description.moment for card in sheet.cards] == [3]
+    assert "0:00:08 to 0:00:14" in sheet.subtitle
+    with pytest.raises(InputError, match="in this range"):
+        write_sheet(filmed, tmp_path / "sheet", span=(5.0, 8.0))
+
+
+def test_places_are_words(book):
+    def placed(**place):
+        sentences = (replace(s, line=None, line_end=None, **place) for s in book.sentences)
+        return replace(book, sentences=tuple(sentences))
+
+    # Chapter Two begins with the fourth paragraph.
+    epub = placed(href="EPUB/text/ch007.xhtml", char_start=3)
+    assert place_of(epub, range(3, 4)) == "paragraph 1"
+    assert place_of(epub, range(4, 6)) == "paragraphs 2–3"
+    assert place_of(placed(href="#page=12"), range(4, 6)) == "page 12"
+    assert place_of(book, range(4, 6)) == "lines 17–23"
+    assert place_of(book, range(4, 5)) == "lines 17–19"
 
 
 def test_no_sheet_of_nothing(alignment, tmp_path):

@@ -81,6 +81,40 @@ def test_one_book_alone(spoken, tmp_path):
     assert not retrieve(spoken, tmp_path, ALONE).candidates[0].found
 
 
+@pytest.mark.parametrize(
+    ("chance", "says"),
+    [
+        (0.0012, "probably made from a.txt: it scores 3.6 times as high as the next book, and"),
+        (0.2, "perhaps made from a.txt, or from a book that is not in the folder: it scores 3.6"),
+        (0.9, "the film's book is probably not in the folder: a wrong book would score as high"),
+    ],
+)
+def test_the_verdict_says_how_sure_it_is_and_why(found, chance, says):
+    best = replace(found.candidates[0], book="a.txt", p_value=chance, found=False)
+    other = replace(best, book="b.txt", score=28.1, p_value=1.0)
+    several = replace(found, candidates=(best, other)).verdict
+    assert several.startswith(says)
+    assert several.endswith(f"with probability {chance}")
+    assert "next book" not in replace(found, candidates=(best,)).verdict
+    assert replace(found, candidates=(replace(best, found=True),)).verdict == "made from a.txt"
+
+
+@pytest.mark.parametrize("preset", ["paper", "paper-literal"])
+def test_the_papers_ranking_is_by_the_energy_of_the_chain(folder, spoken, preset):
+    found = retrieve(spoken, folder, replace(ALONE, shortlist=2, preset=preset))
+    best, other = found.candidates
+    assert (best.book, best.score, best.p_value) == ("sixty-one.txt", 100, None)
+    aligner = Aligner.load(preset)
+    expected = [
+        -aligner.align(spoken, load_book(folder / c.book)).signature["energy"] / len(spoken.moments)
+        for c in (best, other)
+    ]
+    assert [best.evidence, other.evidence] == pytest.approx(expected, abs=1e-6)
+    assert other.score == pytest.approx(100 * np.exp(expected[1] - expected[0]), rel=1e-4)
+    assert other.score < 90
+    assert "sixty-one.txt has the lowest energy" in found.verdict
+
+
 def test_another_edition_in_an_archive_is_found_too(folder, spoken, tmp_path):
     shutil.copytree(folder, tmp_path / "books")
     text = (demo_folder() / "book.txt").read_text(encoding="utf-8")

@@ -229,7 +229,7 @@ def test_judgements_of_another_book_do_not_come_along(new_page, write_page):
     page.get_by_text("You said so").wait_for()
     page.goto(write_page(small_payload(make_book(200, "Another Book")), "two.html"))
     page.keyboard.press("n")
-    assert "Very sure, 100 %" in place(page)
+    assert "Very sure: 100 %" in place(page)
 
 
 def kept(page) -> list[dict]:
@@ -307,7 +307,7 @@ def test_a_moment_is_linked_by_clicks_to_a_sentence_that_has_a_link(small):
     for _ in range(7):
         small.keyboard.press(".")
     assert place(small).startswith("Not in the book")
-    assert "Sentence 18 speaks" in small.locator(".guess").inner_text()
+    assert "Sentence 18 speaks" in small.locator(".other").first.inner_text()
     here = small.get_by_role("button", name="Link here")
     here.click()
     assert "Click the sentence for 0:24" in place(small)
@@ -355,7 +355,7 @@ def test_judgements_stand_out_on_the_strip(small):
 def test_the_best_guess_is_shown_and_linked(small):
     for _ in range(7):
         small.keyboard.press(".")
-    small.locator(".guess").click()
+    small.locator(".other").first.click()
     assert "picked" in sentence(small, 18).get_attribute("class")
     small.get_by_role("button", name="Link here").click()
     small.get_by_text("You linked it here").wait_for()
@@ -384,7 +384,7 @@ def test_what_a_reader_set_is_there_at_the_next_start(aligned, tmp_path, new_pag
     shutil.copytree(aligned, tmp_path / "pair")
     command = [sys.executable, "-m", "folioreel", "view", str(tmp_path / "pair" / "result")]
     page = new_page()
-    for words in ("all", "≥ 10 %"):
+    for words in ("≥ 50 %", "≥ 60 %"):
         with subprocess.Popen(
             [*command, "--no-open"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         ) as running:
@@ -394,3 +394,53 @@ def test_what_a_reader_set_is_there_at_the_next_start(aligned, tmp_path, new_pag
             page.keyboard.press("]")
             page.goto("about:blank")
             running.terminate()
+
+
+def test_guesses_are_shown_below_one_half_and_accepted_by_one_key(small):
+    """Moment 6 is a guess with 0.4, moment 13 one with 0.5, moment 20 one with 0.6."""
+    slider = small.get_by_label("Show only links at least this sure")
+    assert small.locator(".linked.guess").count() == 0
+    slider.fill("45")
+    assert "at least 45 %, guesses too" in slider.get_attribute("aria-valuetext")
+    assert sentence(small, 18).get_attribute("class") == "sentence"
+    slider.fill("40")
+    assert "guess" in sentence(small, 18).get_attribute("class")
+    style = "node => getComputedStyle(node).textDecorationStyle"
+    assert sentence(small, 18).evaluate(style) == "dotted"
+    assert sentence(small, 15).evaluate(style) == "solid"
+    sentence(small, 18).click()
+    assert small.locator(".place-sure").inner_text() == "Guess: 40 % within three paragraphs"
+    small.evaluate("document.activeElement.blur()")
+    small.keyboard.press("y")
+    small.get_by_text("Accepted.").wait_for()
+    assert kept(small) == [{"moment": 6, "verdict": "match", "sentence": 18}]
+    assert sentence(small, 18).evaluate(style) == "solid"
+    slider.fill("50")
+    assert small.locator(".sentence.now").get_attribute("data-sentence") == "18"
+
+
+def test_a_key_chooses_among_the_best_passages(small):
+    for _ in range(4):
+        small.keyboard.press("n")  # the fourth: 70 % for sentence 9, 15 % for sentence 49
+    others = small.locator(".other").all_inner_texts()
+    assert [text.split("\n")[:2] for text in others] == [["1", "70 %"], ["2", "15 %"]]
+    small.keyboard.press("3")
+    assert "no alternative 3" in notice(small)
+    small.keyboard.press("2")
+    small.get_by_text("You linked it here").wait_for()
+    assert kept(small) == [{"moment": 3, "verdict": "match", "sentence": 49}]
+    assert small.locator(".sentence.now").get_attribute("data-sentence") == "49"
+    # The alternatives stay for a reader who thinks again.
+    small.keyboard.press("1")
+    small.get_by_text("You confirmed it").wait_for()
+    assert kept(small)[-1] == {"moment": 3, "verdict": "match", "sentence": 9}
+
+
+def test_over_the_server_a_passage_is_chosen_by_its_key_and_kept(served):
+    page, result = served
+    page.keyboard.press("n")
+    page.locator(".other").first.wait_for()
+    page.keyboard.press("1")
+    page.get_by_text("You confirmed it").wait_for()
+    assert judged(result)[-1]["judgement"]["verdict"] == "match"
+    assert page.locator(".other").count() >= 1

@@ -47,7 +47,7 @@ def test_the_film_goes_on_in_the_next_file(result, new_page):
         page.keyboard.press("ArrowRight")
         page.keyboard.press(" ")
         wait_for_part(page, "CD2")
-        page.wait_for_function("document.querySelector('video').currentTime > 0.5")
+        page.wait_for_function("() => document.querySelector('video').currentTime > 0.5")
         assert playing(page)[0].endswith("/video/1")
         assert page.evaluate("document.querySelector('video').playbackRate") == 2
         assert page.get_by_role("button", name="Pause (space)").is_visible()

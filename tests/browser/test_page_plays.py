@@ -49,7 +49,7 @@ def test_playing_moves_the_time_the_subtitle_and_the_glow(small):
     small.locator(".sentence.now[data-sentence='3']").wait_for()
     assert small.locator(".subtitle").inner_text() == "Line 1 is said of the river."
     assert small.locator(".place-chapter").inner_text() == "Chapter 1: The Ferry"
-    assert small.locator(".place-sure").inner_text() == "Sure, 90 %"
+    assert small.locator(".place-sure").inner_text() == "Sure: 90 % within three paragraphs"
     small.get_by_role("button", name="Pause (space)").click()
     stopped = time_s(small)
     small.wait_for_timeout(400)
@@ -170,7 +170,8 @@ def test_stepping_is_announced_and_playing_is_not(small):
     spoken = small.locator(".place [aria-live]")
     assert spoken.text_content() == ""
     small.keyboard.press("n")
-    words = "0:00. Chapter 1: The Ferry. Very sure, 100 %. Line 0 is said of the ferry."
+    sure = "Very sure: 100 % within three paragraphs"
+    words = f"0:00. Chapter 1: The Ferry. {sure}. Line 0 is said of the ferry."
     assert spoken.text_content() == words
     small.get_by_label("Speed").select_option("3")
     small.keyboard.press(" ")
@@ -280,7 +281,7 @@ def test_a_reload_keeps_the_place_the_theme_the_slider_and_the_veil(small):
     assert time_s(small) == 12
     assert now(small) == 9
     assert small.locator("html").get_attribute("data-theme") == "light"
-    assert small.locator(".slider-value").inner_text() == "≥ 5 %"
+    assert small.locator(".slider-value").inner_text() == "≥ 55 %"
     assert small.get_by_role("button", name="No spoilers").get_attribute("aria-pressed") == "true"
     assert sentence(small, 40).count() == 0
 
@@ -316,3 +317,50 @@ def test_following_glides_unless_the_reader_asked_for_less_motion(new_page, writ
     at_last = page.evaluate(top)
     assert at_last > 500
     assert (at_once == at_last) == (motion == "reduce")
+
+
+def test_the_light_stays_between_two_passages_and_does_not_flicker(small):
+    """Moment 6, at 24 s, is not in the book; moments 5 and 7 are."""
+    sentence(small, 15).click()
+    small.evaluate(
+        """() => {
+            window.lights = [];
+            const look = () => {
+                const lit = document.querySelector(".sentence.now, .sentence.was");
+                const name = lit && `${lit.dataset.sentence} ${lit.classList.contains("now")}`;
+                if (window.lights.at(-1) !== name) window.lights.push(name);
+                requestAnimationFrame(look);
+            };
+            look();
+        }"""
+    )
+    small.get_by_label("Speed").select_option("3")
+    small.get_by_role("button", name="Play (space)").click()
+    small.locator(".sentence.now[data-sentence='21']").wait_for()
+    assert small.evaluate("window.lights") == ["15 true", "15 false", "21 true"]
+    # A leap leaves no light behind.
+    sentence(small, 15).click()
+    small.keyboard.press(" ")
+    small.keyboard.press(".")
+    assert small.locator(".was").count() == 0
+
+
+def test_a_title_card_is_not_called_absent(new_page, write_page):
+    """The first shot is silent and not in the book."""
+    from dataclasses import replace
+
+    from made_payloads import small_alignment
+
+    from folioreel.export.page_html import make_payload
+
+    alignment = small_alignment()
+    links = tuple(
+        replace(link, in_book=False, score=0.001, alternatives=()) if link.moment == 4 else link
+        for link in alignment.links
+    )
+    page = new_page()
+    page.goto(write_page(make_payload(replace(alignment, links=links))))
+    for _ in range(5):
+        page.keyboard.press(".")
+    assert page.locator(".place-state").inner_text().strip() == "Nobody speaks"
+    assert page.locator(".other").count() == 0

@@ -16,6 +16,7 @@ def pair(tmp_path):
 def test_align_writes_every_format(pair, tmp_path):
     result = run("align", *pair, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
+    assert "12 sentences, 12 paragraphs, 1 chapter\n" in result.stdout
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
         "alignment.json",
@@ -57,6 +58,42 @@ def test_inspect_counts_a_book_and_a_film(pair):
     table = run("inspect", *pair)
     assert "unique words" in table.stdout
     assert "subtitle sentences" in table.stdout
+
+
+def test_inspect_goes_on_after_a_bad_file(pair, tmp_path):
+    (tmp_path / "bad.epub").write_bytes(b"PK\x03\x04 no archive")
+    result = run("inspect", pair[0], tmp_path / "bad.epub", "nowhere.mkv", pair[1], "--json")
+    assert result.exit_code == 1
+    assert [row["kind"] for row in json.loads(result.stdout)] == ["book", "film"]
+    bad, nowhere, count = result.stderr.splitlines()[-3:]
+    assert "bad.epub: is cut short or damaged" in bad
+    assert "nowhere.mkv: no such file" in nowhere
+    assert count == "folioreel: 2 of 4 files could not be read"
+    assert_one_line(run("inspect", "nowhere.mkv"), "no such file")
+
+
+@pytest.mark.parametrize("swapped", ["film book", "film film book", "folder book"])
+def test_a_film_before_its_book_is_told(pair, tmp_path, swapped):
+    book, film = pair
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "film.srt").write_bytes(film.read_bytes())
+    given = {"book": book, "film": film, "folder": folder}
+    result = run("align", *(given[name] for name in swapped.split()))
+    assert_one_line(result, "is a film and book.txt is not; give the book first, then the film")
+
+
+def test_a_folder_of_other_files(pair, tmp_path):
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    says = "is a folder with no {} in it (subfolders are not searched)"
+    book = "book (EPUB, PDF, FB2, HTML, Markdown or plain text)"
+    assert_one_line(run("align", tmp_path / "deep", pair[1]), says.format(book))
+    film = run("align", pair[0], tmp_path / "deep")
+    assert_one_line(film, says.format("video or subtitle file"))
+
+
+def test_a_wrong_offset_is_told_as_one(pair):
+    assert_one_line(run("align", *pair, "--offset", "nan"), "an offset of nan s", "such as -2.4")
 
 
 def test_evaluate_the_demo():

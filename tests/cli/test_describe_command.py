@@ -54,6 +54,11 @@ def test_describe_without_pictures_is_text(aligned, tmp_path):
     assert again.exit_code == 1
     assert "already exists" in again.stderr
     assert run("describe", aligned, "--sheet", tmp_path / "sheet", "--force").exit_code == 0
+    part = ("--sheet", tmp_path / "part.html", "--range", "5:00-6:00", "--pages", 9)
+    assert run("describe", aligned, *part).exit_code == 0
+    page = (tmp_path / "part.html").read_text("utf-8")
+    assert 5 < page.count("<article>") < 30
+    assert page.count("<article>") == page.count(">0:05:") + page.count(">0:04:5")
 
 
 def test_describe_writes_frames(aligned, tmp_path):
@@ -79,9 +84,10 @@ def test_describe_writes_frames(aligned, tmp_path):
     [
         ([], 2, "choose exactly one of --at"),
         (["--at", "1:00", "--shot", "1"], 2, "choose exactly one of --at"),
+        (["--at", "1:00", "--sheet", "a.pdf"], 2, "choose exactly one of --at"),
         (["--at", "noon"], 2, "is not a time"),
         (["--range", "1:00"], 2, "is not a range"),
-        (["--at", "9:00:00"], 1, "is not in the film"),
+        (["--at", "9:00:00"], 1, "09:00:00.000 is not in the film, which is 00:"),
         (["--shot", "1"], 1, "no shots"),
         (["--passage", "99999"], 1, "no sentence on line 99999"),
     ],

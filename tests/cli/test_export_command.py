@@ -9,6 +9,7 @@ from command_line import assert_one_line, run
 from made_pages import SILENT, make_alignment, open_session
 
 from folioreel.export.alignment_json import read_alignment
+from folioreel.export.formats import FORMATS
 
 
 @pytest.fixture
@@ -69,6 +70,11 @@ def test_without_judgements_nothing_changes(result, tmp_path):
         == (json.loads(before)["links"])
     )
     assert not (result / "judged").exists()
+
+
+def test_all_formats_are_in_the_help():
+    listed = run("export", "--help").stdout.partition("Formats:")[2].partition("Examples:")[0]
+    assert [line.split()[0] for line in listed.splitlines() if line.strip()] == [*FORMATS, "all"]
 
 
 def test_one_format_goes_to_a_file(result, tmp_path):

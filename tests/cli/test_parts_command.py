@@ -63,8 +63,25 @@ def test_a_volume_among_the_parts_is_explained_before_anything_is_decoded(files)
 
 
 def test_a_folder_is_inspected_as_one_film(files):
-    (row,) = json.loads(run("inspect", files[1][0].parent, "--json").stdout)
+    found = run("inspect", files[1][0].parent, "--json")
+    (row,) = json.loads(found.stdout)
     assert (row["kind"], row["title"], row["shots"]) == ("film", "Ferry", 6)
+    assert "parts: parts: Ferry.CD1.mp4, Ferry.CD2.mp4" in found.stderr  # the folder's name first
+
+
+def test_the_order_of_a_folder_is_told_and_doubted(files, tmp_path):
+    book, (first, second), _ = files
+    for name in ("Deuxième partie.srt", "Première partie.srt"):
+        (tmp_path / name).write_bytes(first.with_suffix(".srt").read_bytes())
+    told = run("align", book, tmp_path, "--preset", "fast")
+    assert "parts: Première partie.srt, Deuxième partie.srt" in told.stderr
+    assert "have no numbers" not in told.output
+    (tmp_path / "Eine lange Fahrt.srt").write_bytes(second.with_suffix(".srt").read_bytes())
+    told = run("align", book, tmp_path, "--preset", "fast")
+    order = "parts: Deuxième partie.srt, Eine lange Fahrt.srt, Première partie.srt"
+    assert order in told.stderr
+    assert told.stderr.count("have no numbers that folioreel understands") == 1
+    assert "Warning: the names of the files in" in told.stdout
 
 
 def test_describe_by_the_time_in_a_part(result, tmp_path):
@@ -75,6 +92,10 @@ def test_describe_by_the_time_in_a_part(result, tmp_path):
     assert (row["part"], row["part_title"], row["part_start_s"]) == (1, "CD2", pytest.approx(3.2))
     assert "--part is for" in run("describe", result, "--part", 2, "--shot", 1, code=2).output
     assert "1 to 2" in run("describe", result, "--part", 3, "--at", "4", code=1).output
+    late = run("describe", result, "--part", 1, "--at", "0:00:08", code=1).output  # CD2 by then
+    assert "00:00:08.000 is not in part 1 (CD1), which is 00:00:07.000 long" in late
+    inside = json.loads(run("describe", result, "--part", 1, "--range", "0-60", "--json").stdout)
+    assert {row["part_title"] for row in inside} == {"CD1"}
     run("describe", result, "--sheet", tmp_path / "sheet.html")
     sheet = (tmp_path / "sheet.html").read_text("utf-8")
     assert "CD1 0:00:00 · " in sheet

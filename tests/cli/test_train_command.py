@@ -149,7 +149,7 @@ def test_a_stopped_run_keeps_the_steps_that_were_done(
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr(Training, "learn", learn_five)
-        assert_one_line(train(corpus, out), "stopped", "same command again")
+        assert_one_line(train(corpus, out), "stopped", "same command again", code=130)
     assert state(out)["step"] == 5
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     assert train(corpus, out).exit_code == 0
@@ -164,7 +164,7 @@ def test_ctrl_c_while_packing(straight, corpus, tmp_path, monkeypatch):
         patch.setattr(
             pack, "encode_shard", lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt)
         )
-        assert_one_line(train(corpus, out), "stopped")
+        assert_one_line(train(corpus, out), "stopped", code=130)
     assert not (out / "pack" / "pack.json").exists()
     assert train(corpus, out).exit_code == 0
     assert_same_weights(out, straight[0])

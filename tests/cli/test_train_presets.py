@@ -207,6 +207,13 @@ def test_the_papers_method_is_learned_from_one_pair(dataset, tmp_path):
     refused = run("train", "context", dataset / "ferry", "--out", tmp_path / "other")
     assert refused.exit_code == 1
     assert (tmp_path / "other" / "letter.txt").read_text(encoding="utf-8") == "mine"
+    assert (found["chain"]["sigmoid"], found["chain"]["reach"]) == (False, None)
+    literal = run("train", "context", dataset / "ferry", "--out", out, "--literal", "--json")
+    chain = json.loads(literal.stdout)["chain"]
+    assert chain["sigmoid"]
+    assert load_preset(str(out)).chain.reach == pytest.approx(1 / 3)
+    refused = run("train", "context", dataset / "ferry", "--out", out, "--visual", tmp_path)
+    assert (refused.exit_code, "--pictures" in refused.stderr) == (2, True)
     aligned = run("evaluate", dataset / "garden", "--preset", out, "--json")
     assert aligned.exit_code == 0, aligned.output
     assert json.loads(aligned.stdout)[0]["signature"]["config"]["context"]

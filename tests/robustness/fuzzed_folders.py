@@ -33,7 +33,8 @@ from folioreel.ingest.speech import listen
 from folioreel.ingest.video.tracks import list_tracks, track_packets
 from folioreel.progress import ignore_progress
 from folioreel.types import Alignment, Link
-from folioreel.viewer.judgements import FORMAT, VERSION, Judgements, ReaderJudgement
+from folioreel.viewer.judgement import ReaderJudgement
+from folioreel.viewer.judgements import FORMAT, VERSION, Judgements
 from folioreel.viewer.session import Session
 
 KEY = "0" * 64
@@ -157,6 +158,16 @@ def _journal() -> bytes:
         return Path(folder, "judged", "journal.jsonl").read_bytes()
 
 
+def _other_journal() -> bytes:
+    """Judgements of other moments of the same film, which are placed by their times and words."""
+    header, *lines = _journal().splitlines(keepends=True)
+    return b"".join((json.dumps({**json.loads(header), "moments": 99}).encode(), b"\n", *lines))
+
+
+def _annotations() -> bytes:
+    return b"time_s\tend_s\tline\tline_to\tkind\tnote\n0.5\t2\t1\t2\tvisual\tseen\n"
+
+
 def _read_revised(path: Path) -> None:
     """A session after a session; the file is the corrected alignment of the first."""
     data = path.read_bytes()
@@ -240,6 +251,10 @@ def folder_readers() -> dict[str, Reader]:
             "judged/journal.jsonl", lambda p: Judgements(_aligned(1)[1], p.parent), _journal()
         ),
         "corrected": reader("judged/alignment.json", _read_revised, _revised()),
+        "other journal": reader(
+            "judged/journal.jsonl", lambda p: Judgements(_aligned(1)[1], p.parent), _other_journal()
+        ),
+        "annotations": reader("taken/annotations.tsv", _take_judgements, _annotations()),
         "judgements": reader("taken/judgements.json", _take_judgements, _saved_judgements()),
         "speech checkpoint": reader("cache/heard.json", _read_checkpoint, _checkpoint()),
         "cached array": reader(f"cache/{KEY}.npy", _read_array, cache._pack(np.arange(5.0))),

@@ -153,6 +153,8 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "notes.md", "[^1]: a\n\n" * 20_000
     yield "note lines.md", "[^1]: a\n" + "    b\n\n" * 30_000
     yield "note breaks.md", "[^1]:" + "\n" * 100_000
+    yield "note marks.md", "[^" * 30_000
+    yield "inline notes.md", "^[" * 30_000
     yield "references.md", "[a]: b\n" * 20_000
     yield "tables.md", "|" * 5_000 + "\n" + "|-" * 5_000 + "\n" + ("|" * 5_000 + "\n") * 20
     yield "hard breaks.md", "a  \n" * 40_000

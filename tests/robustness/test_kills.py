@@ -1,16 +1,14 @@
 """A command that is killed at any change of a file, and started again, gives the same result."""
 
-import multiprocessing
 import os
 import signal
-import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import SENTENCES, SPOKEN
 from made_parts import write_srt
+from stopping import content, run_stopped
 
 from folioreel import files
 from folioreel.apps import align_many as many
@@ -24,7 +22,6 @@ from folioreel.ingest.film import load_film
 from folioreel.types import Alignment, Link
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir"}
 
 
 def align_quickly(book: object, film: object, **_: object) -> Alignment:
@@ -33,7 +30,13 @@ def align_quickly(book: object, film: object, **_: object) -> Alignment:
     links = (
         Link(moment=k, sentence=k, score=0.5, in_book=True) for k in range(len(read_film.moments))
     )
-    options = {"subtitles": None, "encoder": None, "shots": True, "pictures": True}
+    options = {
+        "preset": "auto",
+        "subtitles": None,
+        "encoder": None,
+        "shots": True,
+        "pictures": True,
+    }
     model = {"preset": "default", "measures": ["bleu1"], "package_version": many.__version__}
     signature = {**model, "options": options}
     return Alignment(book=read_book, film=read_film, links=tuple(links), signature=signature)
@@ -47,36 +50,6 @@ def write_some(alignment: Alignment, folder: Path) -> list[Path]:
     write_vtt(alignment, paths[1])
     write_alignment(alignment, paths[2])
     return paths
-
-
-def run_killed(work: Callable[[], object], after: int) -> int:
-    """Run in a process of its own, which is killed at a change; 0 if it came to its end."""
-
-    def child() -> None:
-        changes = 0
-
-        def count(event: str, arguments: tuple[object, ...]) -> None:
-            nonlocal changes
-            is_write = event == "open" and isinstance(arguments[2], int) and arguments[2] & 3 > 0
-            changes += is_write or event in CHANGES
-            if after and changes == after:
-                changes += 1  # `os.kill` is an event as well
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        files._sweep_scratch.cache_clear()
-        sys.addaudithook(count)
-        work()
-
-    process = multiprocessing.get_context("fork").Process(target=child)
-    process.start()
-    process.join(60)
-    assert process.exitcode is not None
-    return process.exitcode
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 @pytest.fixture
@@ -116,10 +89,10 @@ def test_a_run_that_was_killed_is_taken_up(place, command):
         after += 1
         for path in sorted(out.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
-        if (ended := run_killed(work, after)) == 0:
+        if (ended := run_stopped(work, after)) == 0:
             break
         assert ended == -signal.SIGKILL
-        assert run_killed(work, 0) == 0, f"after change {after}"
+        assert run_stopped(work) == 0, f"after change {after}"
         assert content(out) == whole, f"after change {after}"
         assert not list((place / "tmp").iterdir()), f"after change {after}"
     assert after > 2 * len(whole)  # each is written and then renamed
@@ -127,9 +100,17 @@ def test_a_run_that_was_killed_is_taken_up(place, command):
 
 def test_results_that_were_finished_are_not_overwritten(place):
     alignment = align_quickly(place / "book.txt", place / "film.srt")
-    write_results(alignment, place / "out")
+    write_results(alignment, place / "out", formats=["csv"])
     with pytest.raises(InputError, match="already holds"):
-        check_folder(place / "out", force=False)
+        check_folder(place / "out", ["csv"], force=False)
+    # Nor if others, beside them, were not.
+    (place / "out" / "film.vtt").write_text("x", encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt), files.writing_together(place / "out", ["film.vtt"]):
+        raise KeyboardInterrupt
+    with pytest.raises(InputError, match=r"already holds alignment\.csv;"):
+        check_output_folder(place / "out")
+    check_output_folder(place / "out", ["film.vtt"])
+    check_output_file(place / "out" / "film.vtt", force=False)
 
 
 def test_a_scratch_folder_in_use_is_left_alone(place):

@@ -78,6 +78,17 @@ def test_screens_in_few_bytes_are_read_soon(tmp_path):
     assert time.process_time() - begin < 3
 
 
+def test_many_screens_in_few_bytes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(bitmaps, "_FREE_PIXELS", 2_000_000)
+    with pytest.raises(InputError, match=r"film\.sup: its subtitles are pictures of whole screens"):
+        read_drawn(write_screen(tmp_path / "film.sup", 1000, 600, sets=6))
+
+
+def test_pictures_of_text_may_be_many(tmp_path, monkeypatch):
+    monkeypatch.setattr(bitmaps, "_FREE_PIXELS", 0)
+    assert read_drawn(write_sup(tmp_path / "film.sup", SHOWN)) > 0
+
+
 def test_many_large_pictures_do_not_fill_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(bitmaps, "_LARGEST_TRACK", 2**20)
     with pytest.raises(InputError, match=r"film\.sup: its subtitles are pictures of more than"):

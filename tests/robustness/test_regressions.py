@@ -55,15 +55,24 @@ def spoken(text: str) -> list[str]:
         '<a href="#note1">1</a>',
     ],
 )
-@pytest.mark.parametrize("around", ["{}", "<section>{}</section>", "<div>{}</div>"])
+@pytest.mark.parametrize(
+    "around",
+    ["{}", "<section>{}</section>", "<div>{}</div>", "<blockquote><div>{}</div></blockquote>"],
+)
 def test_a_chapter_that_opens_with_a_mark_is_not_a_note(tmp_path, opening, around):
-    long = PARAGRAPHS * 3  # a chapter, longer than any note
-    page = XHTML.format(around.format(opening + long))
+    page = XHTML.format(around.format(opening + PARAGRAPHS))
     (tmp_path / "book.html").write_text(page, encoding="utf-8")
     (tmp_path / "book.epub").write_bytes(make_epub({"a.xhtml": page}))
     for name in ("book.html", "book.epub"):
         said = " ".join(spoken(tmp_path / name))
         assert [sentence for sentence in SENTENCES if sentence not in said] == []
+
+
+def test_a_reference_that_is_never_closed_keeps_what_follows(tmp_path):
+    page = f'<html><body><p>Once<a epub:type="noteref" href="#n">1 {" ".join(SENTENCES)}</p>'
+    (tmp_path / "book.html").write_text(page, encoding="utf-8")
+    said = " ".join(spoken(tmp_path / "book.html"))
+    assert [sentence for sentence in SENTENCES if sentence not in said] == []
 
 
 def test_output_that_fits_only_in_parts_is_written_whole(monkeypatch):

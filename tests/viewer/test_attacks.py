@@ -128,6 +128,38 @@ def test_two_hosts_are_none(browser):
     assert raw(browser, data).startswith(b"HTTP/1.1 403 ")
 
 
+def post(browser, *lines: str, body: bytes, length: int | None = None) -> bytes:
+    size = f"Content-Length: {len(body) if length is None else length}"
+    return head(browser, "POST", "judge", "Content-Type: application/json", size, *lines) + body
+
+
+def test_two_origins_are_none(browser, result):
+    body = b'{"revision": 0, "judgement": {"moment": 0, "verdict": "none"}}'
+    own, other = f"Origin: {browser.origin}", "Origin: http://evil.example"
+    for origins in ((own, other), (other, own), (other,), ()):
+        answer = raw(browser, post(browser, *origins, body=body))
+        assert answer.startswith(b"HTTP/1.1 403 ")
+    assert not (result / "judged").exists()
+
+
+def test_a_body_that_is_cut_short_is_no_judgement(browser, result):
+    body = b'{"revision": 0, "judgement": {"moment": 0, "verdict": "none"}}'
+    data = post(browser, f"Origin: {browser.origin}", body=body, length=500)
+    address = (browser.address.hostname, browser.address.port)
+    with socket.create_connection(address, timeout=5) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
+    assert not (result / "judged").exists()
+
+
+@pytest.mark.parametrize("revision", ["true", "1.0", '"1"', "null", "[1]"])
+def test_a_revision_is_a_whole_number(browser, revision):
+    assert browser.judge(0, 0, None)[0] == 200
+    body = f'{{"revision": {revision}, "judgement": {{"moment": 2, "verdict": "none"}}}}'
+    assert browser.ask("POST", "judge", body.encode()).status == 409
+
+
 @pytest.mark.parametrize("start", ["", "GET / HTTP/1.1\r\nX: ", "post"])
 def test_requests_that_drip_in_are_ended(result, monkeypatch, start):
     """A byte now and then does not prolong a request, whether it is the head or the body."""

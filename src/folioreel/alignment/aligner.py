@@ -14,17 +14,19 @@ from scipy.special import expit
 
 from folioreel import __version__
 from folioreel.alignment import links, verdict
+from folioreel.alignment.alternatives import Others, find_others
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
+from folioreel.alignment.pictures import weigh_pictures
 from folioreel.alignment.positions import Positions, film_times, follow_book
 from folioreel.alignment.score import context_scores, score_cells
 from folioreel.config import AlignConfig, SpeechConfig
-from folioreel.errors import AlignmentError, ConfigError
+from folioreel.errors import AlignmentError, ConfigError, InputError
 from folioreel.ingest.book import load_book
-from folioreel.ingest.film import load_film, watch_film
+from folioreel.ingest.film import holds_film, is_film, load_film, watch_film
 from folioreel.ingest.parts import Wanted
-from folioreel.ingest.several import Given
+from folioreel.ingest.several import Given, check_order, each_given
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.language import language_name
@@ -40,9 +42,10 @@ from folioreel.progress import (
     ignore_progress,
     name_progress,
 )
+from folioreel.reading import is_file, is_folder
 from folioreel.similarity.base import source_name
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
-from folioreel.types import Alignment, Book, Film, Link
+from folioreel.types import Alignment, Book, Film, FilmPart, Link, Volume
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +79,7 @@ def align(
             watched here.
         preset: `auto` chooses by the languages of film and book: `default` for English,
             `multilingual` or `words` for another language, `across` for two. Any of these, `fast`,
-            `paper`, a folder that training wrote, or the settings themselves.
+            `paper`, `paper-literal`, a folder that training wrote, or the settings themselves.
         encoder: A sentence encoder to use instead of the preset's own: a name, a folder, or an
             object with a method `encode`, such as a sentence-transformers model.
         subtitles: A subtitle file, a track number, a language, `burned`, `speech` or `none`; by
@@ -111,7 +114,9 @@ def align(
         aligner = Aligner.load("default")
         if encoder is not None:
             load_encoder(encoder)  # a wrong name is refused before the film is read
+    given_book, given_film = book, film
     if not isinstance(book, Book):
+        _refuse_swapped(book, film)
         book = load_book(book, language=book_language)
     _log_notes(book)
     film = aligner.load_film(
@@ -129,13 +134,14 @@ def align(
     _log_notes(film)
     if preset == AUTO:
         aligner = Aligner.choose(film, book, encoder)
+    warnings = [*_unordered(given_book, book.volumes), *_unordered(given_film, film.parts)]
     # Before the work, which may take minutes.
-    warnings = list(_warn(verdict.check_languages(film, book, aligner.languages)))
-    if not warnings and (track := verdict.find_track(film, book)):
+    foreign = _warn(verdict.check_languages(film, book, aligner.languages))
+    if not foreign and (track := verdict.find_track(film, book)):
         _log.info("subtitles in the language of the book align better; %s", track)
     alignment = aligner.align(film, book, progress)
-    if not warnings:  # between such languages little is found in the right book, too
-        warnings += _warn(verdict.check_fit(alignment))
+    # Between such languages little is found in the right book, too.
+    warnings += foreign or _warn(verdict.check_fit(alignment))
     options = {
         "preset": AUTO if preset == AUTO else aligner.name,
         "encoder": None if aligner.encoder is None else aligner.encoder_name,
@@ -294,7 +300,21 @@ class Aligner:
     def score(
         self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
     ) -> NDArray[np.float32]:
-        """The unary score of every moment and sentence: (I, J)."""
+        """The unary score of every moment and sentence, which `link` takes: (I, J)."""
+        scores, config = self.compare(film, book, progress), self.config
+        silent = silent_moments(film)
+        if config.context is None and config.steps is not None and config.pictures is not None:
+            looked_at = silent & np.isfinite(scores).any(axis=1)
+            weigh_pictures(scores, looked_at, film_times(film), config.steps)
+        return scores
+
+    def compare(
+        self, film: Film, book: Book, progress: ProgressCallback = ignore_progress
+    ) -> NDArray[np.float32]:
+        """How well each sentence fits each moment, whatever the others are: (I, J).
+
+        Only these can be compared between books.
+        """
         if not film.moments:
             raise AlignmentError(
                 "the film has neither dialogue nor shots; there is nothing to align"
@@ -318,10 +338,15 @@ class Aligner:
         judged, config = judged or {}, self.config
         if config.steps is not None:
             fixed = links.fix_positions(scores, judged)
-            positions = follow_book(scores, film_times(film), config.steps, fixed)
+            silent = silent_moments(film)
+            positions = follow_book(scores, film_times(film), config.steps, fixed, silent)
             energy = -positions.log_partition
-            sentences, evidence = self.find_links(positions, scores, book)
-            placed = sentences, links.calibrate(evidence, silent_moments(film), config.calibration)
+            sentences, evidence = self.find_links(positions, scores, book, silent)
+            placed = (
+                sentences,
+                links.calibrate(evidence, silent, config.calibration),
+                find_others(positions.rendered, sentences, book),
+            )
         else:
             chain = judge_chain(make_chain(scores, time_steps(film), config.chain), judged)
             path = decode_chain(chain)
@@ -331,19 +356,23 @@ class Aligner:
 
     @staticmethod
     def find_links(
-        positions: Positions | SolvedRows, scores: NDArray[np.float32], book: Book
+        positions: Positions | SolvedRows,
+        scores: NDArray[np.float32],
+        book: Book,
+        silent: NDArray[np.bool_] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments, and what is known of these links."""
-        sentences = links.choose_sentences(positions, book)
+        """The sentences of a run of moments, silent or not, and what is known of these links."""
+        sentences = links.choose_sentences(positions, book, silent)
         return sentences, links.link_evidence(positions, scores, sentences, book)
 
     def place_path(
         self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments on the chain's path, and their probabilities."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], Others]:
+        """The sentences of a run of moments on the chain's path, their scores, and others."""
         near = links.passage_probability(probability, path, book, reach=1)
         calibration = self.config.calibration
-        return path, expit(calibration.link * links.logit(near) + calibration.bias)
+        scores = expit(calibration.link * links.logit(near) + calibration.bias)
+        return path, scores, find_others(probability, path, book)
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
         """Everything it takes to reproduce the alignment; `pictures`: the film was watched."""
@@ -367,6 +396,25 @@ def _option_of(subtitles: Wanted | Sequence[Wanted]) -> str | list[str | None] |
     if subtitles is None or isinstance(subtitles, Path | str | int):
         return None if subtitles is None else str(subtitles)
     return [None if wanted is None else str(wanted) for wanted in subtitles]
+
+
+def _refuse_swapped(book: Given, film: Film | Given) -> None:
+    """Raise an error if the film was given before the book."""
+    if isinstance(film, Film):
+        return
+    others = [path for path in each_given(film) if is_file(path) and not is_film(path)]
+    for path in each_given(book) if others else ():
+        if holds_film(path) if is_folder(path) else is_film(path):
+            message = f"is a film and {others[0].name} is not; give the book first, then the film"
+            raise InputError(message, path)
+
+
+def _unordered(given: Book | Film | Given, files: Sequence[Volume | FilmPart]) -> list[str]:
+    """What a reader warned of: files of a folder in an order that may be wrong."""
+    if isinstance(given, Book | Film):
+        return []
+    warning = check_order(given, [file.path for file in files if file.path is not None])
+    return [warning] if warning else []
 
 
 def _warn(warning: str | None) -> tuple[str, ...]:

@@ -104,9 +104,11 @@ class PositionBlocks:
         times: NDArray[np.float32],
         steps: StepsConfig,
         fixed: Mapping[int, positions.Fixed] | None = None,
+        silent: NDArray[np.bool_] | None = None,
     ) -> None:
         """Solve the whole film; arguments as `follow_book` takes them."""
         self._scores, self._times, self._steps = scores, times, steps
+        self._silent = np.zeros(len(scores), dtype=np.bool_) if silent is None else silent
         self._weights = positions.step_weights(steps)
         self._fixed = dict(fixed or {})
         moments, sentences = scores.shape
@@ -142,7 +144,8 @@ class PositionBlocks:
     def _weigh(self, block: int) -> positions.Cells:
         rows = slice(block * _ROWS, (block + 1) * _ROWS)
         cells = self._scores[rows], self._times[rows]
-        return positions.weigh_cells(*cells, self._steps, self._fixed_rows(block))
+        fixed = self._fixed_rows(block)
+        return positions.weigh_cells(*cells, self._steps, fixed, self._silent[rows])
 
     def _send_ahead(self, block: int) -> _Message:
         odds, absent, *_ = self._weigh(block)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from folioreel.alignment.alternatives import Others, all_passages
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.positions import Fixed, Positions
 from folioreel.config import CalibrationConfig
@@ -20,6 +22,9 @@ _REACH = 3
 _POSITION_WEIGHT = 1e-3
 """How much the mere position counts beside what is rendered: just enough to give a moment that
 renders nothing the place of its scene as the best guess."""
+_SILENT_POSITION_WEIGHT = 1.0
+"""The same for silent moments. With `_POSITION_WEIGHT`, a film whose pictures say nothing would be
+placed a little worse than by its dialogue alone (tests/alignment/test_picture_trust.py)."""
 _ROWS = 128  # moments that are looked at together: with all at once, memory would double
 _NEIGHBOUR_WEIGHT = 0.5  # of all that lies within `_REACH`, itself included, beside its own mass
 AROUND = 8
@@ -27,17 +32,22 @@ AROUND = 8
 for whole scenes."""
 
 
-def choose_sentences(positions: Positions | SolvedRows, book: Book) -> NDArray[np.int64]:
-    """The best sentence of the best paragraph for each moment: (I,).
+def choose_sentences(
+    positions: Positions | SolvedRows, book: Book, silent: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """The best sentence of the best paragraph for each moment, silent or not: (I,).
 
     A paragraph counts by what is rendered in it and, less, in those within `_REACH`: of two equally
     likely paragraphs, the one among likely neighbours is chosen.
     """
+    shares = np.full(len(positions.rendered), _POSITION_WEIGHT, dtype=np.float32)
+    if silent is not None:
+        shares[silent] = _SILENT_POSITION_WEIGHT
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
     sentences = np.empty(len(positions.rendered), dtype=np.int64)
     for first in range(0, len(sentences), _ROWS):
         rows = slice(first, first + _ROWS)
-        weights = positions.rendered[rows] + _POSITION_WEIGHT * positions.position[rows]
+        weights = positions.rendered[rows] + shares[rows, None] * positions.position[rows]
         masses = np.add.reduceat(weights, starts, axis=1)  # (rows, paragraphs)
         best = (masses + _NEIGHBOUR_WEIGHT * _sums_around(masses, _REACH)).argmax(axis=1)
         for i, paragraph in enumerate(best):
@@ -134,18 +144,23 @@ def make_links(
     first: int,
     sentences: NDArray[np.int64],
     probabilities: NDArray[np.float64],
+    others: Others,
     judged: Mapping[int, int],
     in_book_from: float,
 ) -> tuple[Link, ...]:
     """The links of consecutive moments from `first` on; a judged one is certain."""
     links = []
-    for i, (sentence, score) in enumerate(zip(sentences, probabilities, strict=True), first):
-        in_book = bool(score >= in_book_from)
+    found = zip(sentences, probabilities, others, strict=True)
+    for i, (sentence, score, other) in enumerate(found, first):
         if i in judged:
             in_book = judged[i] != ABSENT
             sentence = judged[i] if in_book else sentence
-            score = float(in_book)
-        links.append(Link(moment=i, sentence=int(sentence), score=float(score), in_book=in_book))
+            link = Link(moment=i, sentence=int(sentence), score=float(in_book), in_book=in_book)
+        else:
+            in_book = bool(score >= in_book_from)
+            link = Link(moment=i, sentence=int(sentence), score=float(score), in_book=in_book)
+            link = replace(link, alternatives=all_passages(link, other))
+        links.append(link)
     return tuple(links)
 
 

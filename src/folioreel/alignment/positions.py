@@ -91,6 +91,7 @@ def follow_book(
     times: Floats,
     steps: StepsConfig,
     fixed: Mapping[int, Fixed] | None = None,
+    silent: NDArray[np.bool_] | None = None,
 ) -> Positions:
     """Exact posteriors of a film's positions.
 
@@ -100,8 +101,9 @@ def follow_book(
         times: When each moment is, from 0 at the first to 1 at the last: (I,).
         steps: How likely each kind of step and a quote are, and how strong the timeline.
         fixed: What is known of some moments; all paths obey it.
+        silent: Moments in which nobody speaks, and which therefore quote nothing: (I,).
     """
-    odds, absent, quoting, scales = weigh_cells(scores, times, steps, fixed)
+    odds, absent, quoting, scales = weigh_cells(scores, times, steps, fixed, silent)
     moments, sentences = scores.shape
     weights = step_weights(steps)
     forward = np.empty((moments, 2, sentences), np.float32)
@@ -131,6 +133,7 @@ def weigh_cells(
     times: Floats,
     steps: StepsConfig,
     fixed: Mapping[int, Fixed] | None = None,
+    silent: NDArray[np.bool_] | None = None,
 ) -> Cells:
     """The weights of all cells. Arguments as `follow_book` takes them, for any run of moments."""
     bounded = np.clip(scores, -_SUREST, _SUREST)
@@ -151,6 +154,8 @@ def weigh_cells(
         squares = np.float32(steps.elsewhere) * _mean_squares(odds)  # of what a judge allows
         np.divide(squares, root_mean_square, out=quotes, where=root_mean_square > 0)
         quotes[list(placed)] = 0
+        if silent is not None:
+            quotes[silent] = 0
     both = silence + quotes  # 0 if a rendering can be no quote
     quoting = np.divide(quotes, both, out=np.zeros_like(both), where=both > 0)
     absent = np.repeat(both[:, None], scores.shape[1], axis=1)  # (I, J)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner
+from folioreel.alignment.alternatives import Others, find_others
 from folioreel.alignment.blocks import ChainBlocks, PositionBlocks, SolvedRows
 from folioreel.alignment.links import AROUND, calibrate, fix_position, fix_positions, make_links
 from folioreel.alignment.positions import film_times
@@ -18,8 +19,8 @@ from folioreel.models.chain import make_chain, time_steps
 from folioreel.similarity.tensor import silent_moments
 from folioreel.types import Book, Film, Link
 
-PlacedRows = tuple[int, NDArray[np.int64], NDArray[np.float64]]
-"""The first of a run of moments, their sentences and their probabilities."""
+PlacedRows = tuple[int, NDArray[np.int64], NDArray[np.float64], Others]
+"""The first of a run of moments, their sentences, their probabilities, and other passages."""
 
 
 class Reviser:
@@ -42,7 +43,8 @@ class Reviser:
         self._chain: ChainBlocks | None = None
         if config.steps is not None:
             fixed = fix_positions(scores, self._judged)
-            self._positions = PositionBlocks(scores, film_times(film), config.steps, fixed)
+            times = film_times(film)
+            self._positions = PositionBlocks(scores, times, config.steps, fixed, self._silent)
         else:
             chain = make_chain(scores, time_steps(film), config.chain)
             self._chain = ChainBlocks(chain, self._judged)
@@ -55,8 +57,8 @@ class Reviser:
             self._judged[moment] = sentence
         links: list[Link] = []
         threshold = self._aligner.config.in_book_from
-        for first, sentences, probabilities in self._solve(moment, sentence):
-            links += make_links(first, sentences, probabilities, self._judged, threshold)
+        for placed in self._solve(moment, sentence):
+            links += make_links(*placed, self._judged, threshold)
         return tuple(links)
 
     def _solve(self, moment: int, sentence: int | None) -> Iterator[PlacedRows]:
@@ -72,15 +74,19 @@ class Reviser:
         """The links of consecutive blocks, less those that need to know more of what is around."""
         first = solved[0].first
         last = solved[-1].first + len(solved[-1].rendered)
-        found = [
-            self._aligner.find_links(
-                rows, self._scores[rows.first : rows.first + len(rows.rendered)], self._book
-            )
-            for rows in solved
-        ]
+        found = []
+        for rows in solved:
+            part = slice(rows.first, rows.first + len(rows.rendered))
+            silent = self._silent[part]
+            found.append(self._aligner.find_links(rows, self._scores[part], self._book, silent))
         sentences, evidence = map(np.concatenate, zip(*found, strict=True))
+        others = [
+            other
+            for rows, (chosen, _) in zip(solved, found, strict=True)
+            for other in find_others(rows.rendered, chosen, self._book)
+        ]
         scores = calibrate(evidence, self._silent[first:last], self._aligner.config.calibration)
         inner = slice(
             AROUND if first else 0, len(scores) - (AROUND if last < len(self._silent) else 0)
         )
-        return first + inner.start, sentences[inner], scores[inner]
+        return first + inner.start, sentences[inner], scores[inner], others[inner]

@@ -3,7 +3,7 @@
 The paper's is a convolutional network over the tensor (section 4.3). Beyond it, the preset
 `default` has a weighted sum of the measures, fitted as a logit. There a moment without dialogue is
 scored by its pictures alone: a weighted sum of `visual` and `scene`, the logit of P(the sentence
-describes the shot).
+describes the shot) for photographs. pictures.py fits it to the film.
 """
 
 from __future__ import annotations
@@ -57,9 +57,14 @@ def _picture_scores(block: SimilarityTensor, weights: PicturesConfig) -> NDArray
 
 
 def context_scores(
-    rows: SimilarityRows, model: ContextModel, progress: ProgressCallback = ignore_progress
+    rows: SimilarityRows,
+    model: ContextModel,
+    progress: ProgressCallback = ignore_progress,
+    moments: range | None = None,
 ) -> NDArray[np.float32]:
     """The logit of every moment and sentence, by the paper's network (section 4.3): (I, J).
+
+    `moments` are those to score, if not all: the result has a row for each of them.
 
     The paper's chain takes the sigmoid of it, which hardly tells two unlikely sentences apart;
     with logits the judged lines are far more probable.
@@ -70,7 +75,8 @@ def context_scores(
     missing = sorted(set(model.measures) - set(rows.measures))
     if missing:
         raise ValueError(f"the context model reads {', '.join(missing)}, which is not computed")
-    scores = np.empty(rows.shape, dtype=np.float32)
+    chosen = range(rows.shape[0]) if moments is None else moments
+    scores = np.empty((len(chosen), rows.shape[1]), dtype=np.float32)
     cores = count_cores()
     waiting: deque[tuple[int, Future[NDArray[np.float32]]]] = deque()
 
@@ -78,13 +84,15 @@ def context_scores(
         first, future = waiting.popleft()
         found = future.result()
         scores[first : first + len(found)] = found
-        progress(Progress(stage="comparing", done=first + len(found), total=rows.shape[0]))
+        progress(Progress(stage="comparing", done=first + len(found), total=len(chosen)))
 
     # The measures are computed here while other cores convolve the blocks before.
     with ThreadPoolExecutor(cores) as pool:
-        for block in rows.blocks(_CONTEXT_ROWS, model.halo[0]):
+        for first in range(0, len(chosen), _CONTEXT_ROWS):
+            some = chosen[first : first + _CONTEXT_ROWS]
+            block = rows.block(some.start, some.stop, model.halo[0])
             planes = np.stack([block[name] for name in model.measures])  # (M, rows + 2 halo, J)
-            waiting.append((block.first, pool.submit(model.log_odds, planes)))
+            waiting.append((first, pool.submit(model.log_odds, planes)))
             # Each waiting block is tens of megabytes: never more of them than cores.
             if len(waiting) > cores:
                 finish()

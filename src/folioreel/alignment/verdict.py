@@ -9,12 +9,13 @@ times the similarity of words and names. The thresholds are from right and wrong
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from folioreel.errors import FolioReelError
+from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
-from folioreel.ingest.video.tracks import Track, list_tracks
+from folioreel.ingest.video.tracks import Track, list_tracks, read_track
 from folioreel.language import are_kin, language_name
 from folioreel.models.multilingual_encoder import LANGUAGES
 from folioreel.similarity.tfidf import compare_bags, make_bag
@@ -36,9 +37,14 @@ _LITTLE_FOUND = 0.02
 """Of pieces of 15 to 150 sentences, half score less with a wrong book, and 3 of 112 with the right
 one, with the preset `default`."""
 
-_TOO_LITTLE = (
-    "nearly nothing was found, and too little is said to tell whether this is the film of this book"
-)
+_FEWEST = 15
+"""With fewer spoken sentences, scores say little: of pieces of 2 to 10, 3 of 36 score less than
+`_LITTLE_FOUND` with the right book, and 29 of 72 with a wrong one."""
+
+_TO_TELL = "to tell whether this is the film of this book"
+
+_SAMPLE_S = 600.0
+"""How much of a track is read to detect its language: about a page is spoken in ten minutes."""
 
 
 def fit_score(evidence: float, similarity: float) -> float:
@@ -63,15 +69,19 @@ def score_of(alignment: Alignment) -> float:
 def check_fit(alignment: Alignment) -> str | None:
     """A warning if the film does not seem to be made from the book, by what was found.
 
-    Only for presets that follow positions, whose evidence can be compared. Where little is said,
-    it is no more than a doubt.
+    Scores are for presets that follow positions, whose evidence can be compared. Where little is
+    said, it is no more than a doubt.
     """
     spoken = len(alignment.film.subtitles)
-    if not spoken or alignment.signature["config"]["steps"] is None:
+    if spoken < _FEWEST:
+        many = f"only {spoken} sentences are" if spoken > 1 else "only one sentence is"
+        return f"{many if spoken else 'nothing is'} said in the film, too little {_TO_TELL}"
+    if alignment.signature["config"]["steps"] is None:
         return None
     score = score_of(alignment)
     if spoken < _TOO_SHORT:
-        return _TOO_LITTLE if score < _LITTLE_FOUND else None
+        doubt = f"nearly nothing was found, and too little is said {_TO_TELL}"
+        return doubt if score < _LITTLE_FOUND else None
     if score >= (_LOW_SCORE if spoken >= _SHORT else _LOW_SCORE_OF_SHORT):
         return None
     return (
@@ -96,11 +106,12 @@ def check_languages(film: Film, book: Book, known: frozenset[str] | None) -> str
         return None
     said, wanted = language_name(spoken), language_name(written)
     unknown = " and ".join(language_name(code) for code in (spoken, written) if code not in known)
-    if LANGUAGES.issuperset((spoken, written)):
+    advice = find_track(film, book)
+    if advice is None and LANGUAGES.issuperset((spoken, written)):
         advice = "use the preset across"
-    else:
+    elif advice is None:
         how = " (--subtitles FILE)" if _videos(film) else ""
-        advice = find_track(film, book) or f"give {wanted} subtitles{how}, or the book in {said}"
+        advice = f"give {wanted} subtitles{how}, or the book in {said}"
     return (
         f"the subtitles are in {said} and the book is in {wanted}; the sentence encoder was not "
         f"trained on {unknown}, so few lines can be found; {advice}"
@@ -115,9 +126,7 @@ def find_track(film: Film, book: Book) -> str | None:
     found = [_tracks_in(video, book.language) for video in _videos(film)]
     if not found or not all(found):
         return None
-    listed = " or ".join(f"--subtitles {track.index} for {track}" for track in found[0])
-    how = listed if len(found) == 1 else f"--subtitles {book.language}"
-    return f"the film has {language_name(book.language)} ones: use {how}"
+    return f"the film has {language_name(book.language)} ones: use {_choose(found, book.language)}"
 
 
 def _script(side: Sequence[Subtitle | Sentence]) -> str | None:
@@ -129,14 +138,33 @@ def _videos(film: Film) -> list[Path]:
     return [video for video in files if video is not None]
 
 
+def _choose(found: list[list[Track]], language: str) -> str:
+    """The option that chooses tracks in a language, of which each video of the film has some."""
+    if len(found) == 1:
+        named = [replace(track, language=language) for track in found[0]]
+        return " or ".join(f"--subtitles {track.index} for {track}" for track in named)
+    if all(tracks[0].language for tracks in found):
+        return f"--subtitles {language}"
+    return " ".join(f"--subtitles {tracks[0].index}" for tracks in found)  # one for each part
+
+
 def _tracks_in(path: Path, language: str) -> list[Track]:
     """The tracks of a video that have the whole dialogue in a language and can be read."""
     try:
         with OpenVideo(path) as video:
-            tracks = list_tracks(video)
+            tracks = [t for t in list_tracks(video) if not t.forced and not t.commentary]
+            fitting = [t for t in tracks if (t.language or _language_of(video, t)) == language]
     except FolioReelError:
         return []  # moved since it was read: the warning is as good without
-    full = [track for track in tracks if not track.forced and not track.commentary]
-    fitting = [track for track in full if track.language == language]
     text = [track for track in fitting if track.is_text]
     return text or [track for track in fitting if can_read(track.language)]
+
+
+def _language_of(video: OpenVideo, track: Track) -> str | None:
+    """The language of a text track by its first minutes, for a file that does not say it."""
+    if not track.is_text:
+        return None
+    try:
+        return read_track(video, track, until_s=_SAMPLE_S).language
+    except InputError:
+        return None  # nothing is said, or it cannot be read

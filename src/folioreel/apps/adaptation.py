@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 from folioreel.apps.moved import Order, measure_order
 from folioreel.apps.rendering import Renderings, measure_renderings
-from folioreel.export.estimates import Chances, Estimate, spoken_lines
+from folioreel.export.estimates import Chances, Estimate, count_words, spoken_lines
 from folioreel.text import find_words
 from folioreel.types import Alignment, Book, Film, Moment
 
@@ -129,12 +129,6 @@ def weigh_book(alignment: Alignment) -> Chances:
         chances=tuple(1 - chance for chance in absent),
         judged=tuple(judged),
     )
-
-
-def count_words(book: Book) -> list[int]:
-    """The words of each paragraph."""
-    lengths = [len(find_words(sentence.text)) for sentence in book.sentences]
-    return [sum(lengths[j] for j in paragraph.sentences) for paragraph in book.paragraphs]
 
 
 def chapter_name(book: Book, chapter: int) -> str:

@@ -6,22 +6,34 @@ command has finished is kept, so a run that was stopped can be resumed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import gc
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any, Literal
 
 from folioreel import __version__
 from folioreel.alignment.aligner import Aligner, align
+from folioreel.apps.many_summary import (
+    INDEX,
+    TABLE,
+    PairOutcome,
+    check_summary,
+    write_summary,
+)
 from folioreel.engines.batch import EngineName, Outcome, count_cores, run_many
 from folioreel.errors import FolioReelError, InputError
+from folioreel.export.estimates import estimate_share
 from folioreel.export.results import check_folder, write_results
 from folioreel.files import (
     is_unfinished,
     make_folder,
-    mark_finished,
-    mark_unfinished,
     scratch_folder,
     write_whole,
+    writing_together,
 )
 from folioreel.ingest.book import list_volumes
 from folioreel.ingest.dialogue_source import is_file_name
@@ -36,6 +48,7 @@ from folioreel.models.sentence_encoder import load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.reading import is_file, is_folder
 
+_log = logging.getLogger(__name__)
 _LAST = "alignment.json"  # written last: a folder that has it is complete
 _REQUIRED = ("book", "film")
 _LONGEST_NAME = 200  # bytes; file systems take 255, and what is unfinished has a longer name
@@ -49,6 +62,7 @@ class PairTask:
     """One row: a film, its book, and the options of `align`."""
 
     name: str  # the name of the folder for its results
+    title: str  # of the film, if the table has names; empty for its own
     book: tuple[Path, ...]  # its volumes, and the parts of the film; each may be a folder
     film: tuple[Path, ...]
     subtitles: str | list[str | None] | None  # a list has one for each part
@@ -73,17 +87,6 @@ class ManyConfig:
     force: bool = False  # whether to overwrite results of other files or options
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairOutcome:
-    """The outcome of one row."""
-
-    name: str
-    status: Literal["aligned", "kept", "failed"]  # `kept`: an earlier run had aligned it
-    moments: int | None = None
-    in_book: int | None = None  # number of moments that are in the book
-    reason: str = ""  # why it failed, or why its results are doubtful
-
-
 def align_many(
     table: Path | str,
     out: Path | str,
@@ -103,7 +106,7 @@ def align_many(
         progress: Called as pairs are finished.
 
     Returns:
-        The outcome of each row, in the table's order.
+        The outcome of each row, in the table's order; `index.html` and `summary.csv` have them too.
     """
     config, out = config or ManyConfig(), Path(out)
     # A wrong name is refused before any work is done.
@@ -112,6 +115,7 @@ def align_many(
     elif config.encoder is not None:
         load_encoder(config.encoder)
     tasks = read_table(Path(table), config)
+    check_summary(out, force=config.force)
     results: dict[str, PairOutcome] = {}
     todo: list[PairTask] = []
     for task in tasks:
@@ -130,7 +134,9 @@ def align_many(
         results[outcome.item.name] = _keep(out / outcome.item.name, outcome)
         left.remove(outcome.item.name)
         _report(left, len(todo), config, progress)
-    return tuple(results[task.name] for task in tasks)
+    found = tuple(results[task.name] for task in tasks)
+    write_summary(found, out)
+    return found
 
 
 def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressCallback) -> None:
@@ -142,20 +148,41 @@ def _report(left: list[str], total: int, config: ManyConfig, progress: ProgressC
 
 def align_pair(task: PairTask) -> dict[str, bytes]:
     """The results of one pair by path in its folder; runs on any engine."""
-    alignment = align(
-        task.book,
-        task.film,
-        preset=task.config.preset,
-        encoder=task.config.encoder,
-        subtitles=task.subtitles,
-        **_languages(task),
-        timing=Timing(sync=task.config.sync),
-        shots=task.config.shots,
-        pictures=task.config.pictures,
-    )
+    gc.collect()  # drawings refer to themselves: those of a hundred pairs would wait to be freed
+    with _named_warnings(task.name) as reported:
+        alignment = align(
+            task.book,
+            task.film,
+            preset=task.config.preset,
+            encoder=task.config.encoder,
+            subtitles=task.subtitles,
+            **_languages(task),
+            timing=Timing(sync=task.config.sync),
+            shots=task.config.shots,
+            pictures=task.config.pictures,
+        )
+        reported += alignment.warnings
+    if task.title:
+        alignment = replace(alignment, film=replace(alignment.film, title=task.title))
     with scratch_folder() as folder:
         files = write_results(alignment, folder)
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@contextmanager
+def _named_warnings(name: str) -> Iterator[list[str]]:
+    """Warn of a pair by its name, except of what is put into the list: its outcome says that."""
+    logger, held = logging.getLogger("folioreel"), BufferingHandler(10**6)
+    before = logger.handlers, logger.propagate
+    logger.handlers, logger.propagate = [held], False
+    reported: list[str] = []
+    try:
+        yield reported
+    finally:
+        logger.handlers, logger.propagate = before
+        for record in held.buffer:
+            if record.levelno >= logging.WARNING and record.getMessage() not in reported:
+                _log.warning(f"{name}: {record.getMessage()}")
 
 
 def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
@@ -172,11 +199,9 @@ def read_table(table: Path, config: ManyConfig) -> list[PairTask]:
         cells = dict(zip(columns, row.cells, strict=False))
         task = _read_row(cells, table, row.line, config)
         if task.name in tasks:
-            raise InputError(
-                f"two rows are called {task.name}; add a column `name` with unique names",
-                table,
-                row.line,
-            )
+            names = "in the column `name`" if "name" in columns else "with a column `name`"
+            message = f"two rows are called {task.name}; give each row a name of its own {names}"
+            raise InputError(message, table, row.line)
         tasks[task.name] = task
     if not tasks:
         raise InputError("has no rows; give a book and a film in each", table)
@@ -194,6 +219,7 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
         raise InputError(f"{name!r} cannot be the name of a folder", table, line)
     return PairTask(
         name=name,
+        title=cells["name"],
         book=book,
         film=film,
         subtitles=_read_subtitles(cells["subtitles"], table.parent),
@@ -205,6 +231,7 @@ def _read_row(row: dict[str, str], table: Path, line: int, config: ManyConfig) -
 
 def _is_folder_name(name: str) -> bool:
     is_plain = Path(name).name == name and not name.startswith(".") and "\0" not in name
+    is_plain = is_plain and name.lower() not in (INDEX, TABLE)  # which lie beside the folders
     return is_plain and len(name.encode(errors="replace")) <= _LONGEST_NAME
 
 
@@ -235,13 +262,12 @@ def _keep(folder: Path, outcome: Outcome[PairTask, dict[str, bytes]]) -> PairOut
     name = outcome.item.name
     try:
         files = outcome.get()
-        mark_unfinished(folder)
-        for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
-            make_folder((folder / file).parent)
-            write_whole(folder / file, data)
+        with writing_together(folder, {Path(file).parts[0] for file in files}):
+            for file, data in sorted(files.items(), key=lambda item: item[0] == _LAST):
+                make_folder((folder / file).parent)
+                write_whole(folder / file, data)
     except FolioReelError as error:
         return PairOutcome(name=name, status="failed", reason=str(error))
-    mark_finished(folder)
     return _describe(folder, name, "aligned")
 
 
@@ -281,9 +307,15 @@ def _languages(task: PairTask) -> dict[str, Any]:
 
 def _describe(folder: Path, name: str, status: Literal["aligned", "kept"]) -> PairOutcome:
     data = _read_alignment(folder)
+    spoken = [link for link in data.links if link.kind == "dialogue"]
+    scores = [link.score for link in spoken]
     return PairOutcome(
         name=name,
         status=status,
+        book=data.book.title,
+        minutes=data.film.duration_s / 60,
+        lines=len(spoken),
+        share=estimate_share([1.0] * len(scores), scores, [False] * len(scores)),
         moments=len(data.links),
         in_book=sum(link.in_book for link in data.links),
         reason="; ".join(data.warnings),
@@ -298,6 +330,8 @@ class _File:
 
 @dataclass(frozen=True, kw_only=True)
 class _Files(_File):
+    title: str
+    duration_s: float = 0.0  # of a film
     volumes: list[_File] = field(default_factory=list)
     parts: list[_File] = field(default_factory=list)
 
@@ -323,6 +357,8 @@ class _Model:
 @dataclass(frozen=True, kw_only=True)
 class _Link:
     in_book: bool
+    kind: str
+    score: float
 
 
 @dataclass(frozen=True, kw_only=True)

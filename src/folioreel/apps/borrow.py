@@ -166,7 +166,7 @@ def _offer_passages(
         film = replace(film, features=None)
     if settings is None:
         settings = Aligner.choose(film, book).for_film(film).config
-    scores = Aligner(settings).score(film, book)  # (I, J)
+    scores = Aligner(settings).compare(film, book)  # (I, J)
     starts = [paragraph.sentences.start for paragraph in book.paragraphs]
     by_paragraph = np.maximum.reduceat(scores, starts, axis=1)  # (I, paragraphs)
     count = min(_OFFERS, len(starts))
@@ -175,7 +175,8 @@ def _offer_passages(
     return tuple(
         _make_offer(book, scores, i, int(paragraph))
         for i in range(len(scores))
-        if np.isfinite(scores[i]).any()  # silent moments of an unwatched film have no scores
+        # Silent moments of an unwatched film have no scores, or with the paper's CNN empty ones.
+        if np.isfinite(scores[i]).any() and (film.moments[i].text or film.features is not None)
         for paragraph in best[i]
     )
 

@@ -85,7 +85,7 @@ def _compare_films(alignments: Sequence[Alignment], found: Sequence[Adaptation])
     marks = [ends[chapter.paragraphs.start] for chapter in book.chapters[1:]]
     return Report(
         title=f"{book.title}: {len(alignments)} adaptations",
-        subtitle=", ".join(names),
+        subtitle=_subtitle(names, alignments),
         sections=(
             _in_short(names, found),
             _overlap(names, kept, "words of the book"),
@@ -126,7 +126,7 @@ def _compare_books(alignments: Sequence[Alignment], found: Sequence[Adaptation])
         scenes.append(row)
     return Report(
         title=f"{film.title} and {len(alignments)} books",
-        subtitle=", ".join(names),
+        subtitle=_subtitle(names, alignments),
         sections=(
             _in_short(names, found),
             _overlap(names, kept, "lines of the film"),
@@ -146,6 +146,16 @@ def _compare_books(alignments: Sequence[Alignment], found: Sequence[Adaptation])
             ),
         ),
     )
+
+
+def _subtitle(names: Sequence[str], alignments: Sequence[Alignment]) -> str:
+    """What is compared, and what makes it doubtful."""
+    warnings = [
+        f"Warning: {name}: {warning}."
+        for name, alignment in zip(names, alignments, strict=True)
+        for warning in alignment.warnings
+    ]
+    return " ".join([f"{', '.join(names)}.", *warnings])
 
 
 def _in_short(names: Sequence[str], found: Sequence[Adaptation]) -> Section:

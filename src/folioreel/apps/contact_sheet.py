@@ -1,15 +1,17 @@
 """Pages of pictures beside passages: the contact sheet of a film, the gallery of `caption`.
 
-A contact sheet shows a frame of each shot that is in the book, as HTML or PDF; a gallery shows the
-captioned pictures, as HTML. Every page is one file with everything in it.
+A contact sheet is a grid of frames of shots that are in the book, each with its sentence, as HTML
+or PDF; a gallery lists the captioned pictures, as HTML. Every page is one file with everything in
+it.
 """
 
 from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -20,19 +22,21 @@ from PIL import Image
 from folioreel.apps.describe import MomentDescription, best_of_shots
 from folioreel.errors import InputError
 from folioreel.export.page_html import encode_jpeg
-from folioreel.files import check_output_file, make_folder, write_text
+from folioreel.files import check_output_file, make_folder, write_text, writing_together
 from folioreel.ingest.picture import FilmStills, read_picture
 from folioreel.progress import ProgressCallback, ignore_progress, track
-from folioreel.text import squeeze
+from folioreel.text import cut_text, squeeze
 from folioreel.types import Alignment, Shot
 
 if TYPE_CHECKING:
     from folioreel.apps.caption import FoundPassages, Story
 
-# The page shows pictures 15 rem (240 pixels) wide; a third more keeps them sharp when zoomed.
+# The pages show pictures at most 240 pixels wide; a third more keeps them sharp when zoomed.
 _WIDTH_PX = 320
-# Characters, about eight lines beside a picture. A paragraph of a novel may run over pages.
-_LONGEST_PASSAGE = 700
+COLUMNS, ROWS = 4, 6
+"""The cells of a page: a picture is 43 mm wide on A4, and four lines of a sentence fit below it."""
+# Characters, some eight lines below a picture in a browser.
+_LONGEST_SENTENCE = 240
 
 # The page loads nothing: its policy allows inline images and styles only, because people will mail
 # such files around and open them from disk.
@@ -41,15 +45,13 @@ _PAGE = Template(Path(__file__).with_name("contact_sheet.html").read_text(encodi
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """One entry of the sheet."""
+    """One cell of the sheet."""
 
     description: MomentDescription
     clock: str  # the time in the film, as 1:02:03, after the name of the part if there are several
+    sentence: str  # of the book; cut if it is long
     jpeg: bytes | None
     """A frame of its shot; None if the film has no pictures, or this one cannot be decoded."""
-    before: str  # the passage up to the linked sentence, the sentence itself, and what follows it
-    sentence: str
-    after: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,27 +63,55 @@ class Sheet:
     cards: tuple[Card, ...]
 
 
-def make_sheet(alignment: Alignment, progress: ProgressCallback = ignore_progress) -> Sheet:
-    """Choose the moments to show, and decode their frames."""
-    chosen = best_of_shots(alignment)
-    moments = alignment.film.moments
-    shots = [moments[description.moment].shot for description in chosen]
+def make_sheet(
+    alignment: Alignment,
+    progress: ProgressCallback = ignore_progress,
+    *,
+    pages: int | None = 1,
+    span: tuple[float, float] | None = None,
+) -> Sheet:
+    """Choose the moments to show, evenly over the film, and decode their frames.
+
+    Args:
+        alignment: The film and its book.
+        progress: Called as frames are decoded.
+        pages: How many pages the cards may fill; None for all shots that are in the book.
+        span: Show only what is on screen between two times.
+    """
+    film = alignment.film
+    found = [
+        description
+        for description in best_of_shots(alignment)
+        if span is None or (description.start_s < span[1] and description.end_s > span[0])
+    ]
+    chosen = _surest(found, COLUMNS * ROWS * (len(found) if pages is None else pages))
+    shots = [film.moments[description.moment].shot for description in chosen]
     frames = _decode_frames(alignment, [shot for shot in shots if shot is not None], progress)
     cards = tuple(
-        _make_card(
-            description,
-            alignment.film.clock(description.start_s),
-            frames.get(shot) if shot is not None else None,
+        Card(
+            description=description,
+            clock=film.clock(description.start_s),
+            sentence=cut_text(description.passage.sentence, _LONGEST_SENTENCE),
+            jpeg=frames.get(shot) if shot is not None else None,
         )
         for description, shot in zip(chosen, shots, strict=True)
     )
-    in_book = sum(link.in_book for link in alignment.links)
-    what = f"{len(cards)} shots" if frames else f"{len(cards)} passages"
+    what = "shots" if frames else "passages"
+    count = f"{len(cards)} of {len(found)}" if len(cards) < len(found) else f"{len(cards)}"
+    where = "" if span is None else f", {film.clock(span[0])} to {film.clock(span[1])}"
     return Sheet(
-        title=f"{squeeze(alignment.film.title)} — {squeeze(alignment.book.title)}",
-        subtitle=f"{in_book} of {len(alignment.links)} moments are in the book; {what}",
+        title=f"{squeeze(film.title)} — {squeeze(alignment.book.title)}",
+        subtitle=f"{count} {what} that are in the book{where}",
         cards=cards,
     )
+
+
+def _surest(found: Sequence[MomentDescription], most: int) -> list[MomentDescription]:
+    """All, or of each of `most` equal stretches of them the most certain."""
+    if len(found) <= most:
+        return list(found)
+    ends = [k * len(found) // most for k in range(most + 1)]
+    return [max(found[a:b], key=lambda one: one.score) for a, b in pairwise(ends)]
 
 
 def write_sheet(
@@ -89,14 +119,18 @@ def write_sheet(
     out: Path,
     progress: ProgressCallback = ignore_progress,
     *,
+    pages: int | None = 1,
+    span: tuple[float, float] | None = None,
     force: bool = False,
 ) -> list[Path]:
-    """Write the contact sheet of a whole film.
+    """Write the contact sheet of a film.
 
     Args:
         alignment: The film and its book.
         out: A file name that ends in .html or .pdf; without such an ending both are written.
         progress: Called as frames are decoded.
+        pages: How many pages it may fill; None for all shots that are in the book.
+        span: Show only what is on screen between two times.
         force: Whether existing files are replaced.
     """
     from folioreel.apps.sheet_pdf import write_sheet_pdf  # ReportLab is slow to import
@@ -107,11 +141,15 @@ def write_sheet(
     paths = [out] if ending in writers else [out.with_name(out.name + kind) for kind in writers]
     for path in paths:
         check_output_file(path, force=force)
-    sheet = make_sheet(alignment, progress)
+    sheet = make_sheet(alignment, progress, pages=pages, span=span)
     if not sheet.cards:
-        raise InputError("no moment of the film is in the book; the contact sheet would be empty")
-    for path in paths:
-        writers[path.suffix.lower()](sheet, path)
+        when = "" if span is None else " in this range"
+        raise InputError(
+            f"no moment of the film is in the book{when}; the contact sheet would be empty"
+        )
+    with writing_together(out.parent, [path.name for path in paths]):
+        for path in paths:
+            writers[path.suffix.lower()](sheet, path)
     return paths
 
 
@@ -120,6 +158,7 @@ def write_sheet_html(sheet: Sheet, path: Path) -> None:
     page = _PAGE.substitute(
         title=html.escape(sheet.title),
         subtitle=html.escape(sheet.subtitle),
+        layout="grid",
         cards="\n".join(map(_card_html, sheet.cards)),
     )
     write_text(path, page)
@@ -134,6 +173,7 @@ def write_gallery(
     page = _PAGE.substitute(
         title=html.escape(title),
         subtitle="1 caption" if count == 1 else f"{count} captions",
+        layout="list",
         cards="\n".join(map(_story_html, found.stories)),
     )
     make_folder(path.parent)
@@ -142,11 +182,14 @@ def write_gallery(
 
 def _card_html(card: Card) -> str:
     description = card.description
-    clock = f'<p class="said">{card.clock} · {description.score:.0%}</p>'
+    passage = description.passage
     said = f'<p class="said">{html.escape(description.said)}</p>' if description.said else ""
-    place = (description.passage.chapter, description.passage.place)
-    passage = _passage_html(card.before, card.sentence, card.after, place)
-    return _article_html(card.jpeg, f"frame at {card.clock}", clock, said + passage)
+    return (
+        f"<article>{_image_html(card.jpeg, f'frame at {card.clock}')}"
+        f'<p class="said">{html.escape(card.clock)} · {description.score:.0%}</p>{said}'
+        f"<blockquote>{html.escape(card.sentence)}</blockquote>"
+        f'<p class="place">{html.escape(_join(passage.chapter, passage.place))}</p></article>'
+    )
 
 
 def _story_html(story: Story) -> str:
@@ -167,11 +210,16 @@ def _story_html(story: Story) -> str:
 
 def _article_html(jpeg: bytes | None, alt: str, legend: str, text: str) -> str:
     """A picture with its legend on the left, text on the right; without one, the legend alone."""
-    if jpeg is None:
-        return f'<article class="text">{legend}<div>{text}</div></article>'
+    kind = "" if jpeg else ' class="text"'
+    image = _image_html(jpeg, alt)
+    return f"<article{kind}><div>{image}{legend}</div><div>{text}</div></article>"
+
+
+def _image_html(jpeg: bytes | None, alt: str) -> str:
+    if not jpeg:
+        return ""
     address = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
-    image = f'<img src="{address}" alt="{html.escape(alt)}" loading="lazy">'
-    return f"<article><div>{image}{legend}</div><div>{text}</div></article>"
+    return f'<img src="{address}" alt="{html.escape(alt)}" loading="lazy">'
 
 
 def _passage_html(
@@ -179,37 +227,18 @@ def _passage_html(
 ) -> str:
     return (
         f"<blockquote{style}>{html.escape(before)}<mark>{html.escape(sentence)}</mark>"
-        f'{html.escape(after)}</blockquote><p class="place">'
-        f"{html.escape(' · '.join(filter(None, place)))}</p>"
+        f'{html.escape(after)}</blockquote><p class="place">{html.escape(_join(*place))}</p>'
     )
+
+
+def _join(*words: str) -> str:
+    return " · ".join(filter(None, words))
 
 
 def _small_jpeg(path: Path) -> bytes:
     image = Image.fromarray(read_picture(path))
     image.thumbnail((_WIDTH_PX, _WIDTH_PX))
     return encode_jpeg(np.asarray(image)) or b""
-
-
-def _make_card(description: MomentDescription, clock: str, jpeg: bytes | None) -> Card:
-    passage = description.passage
-    start = max(passage.text.find(passage.sentence), 0)
-    before, after = passage.text[:start], passage.text[start + len(passage.sentence) :]
-    # The sentence is shown whole; what precedes and what follows it share the rest evenly, and are
-    # cut between words.
-    room = max(_LONGEST_PASSAGE - len(passage.sentence), 0) // 2
-    if len(before) > room:
-        before = "… " + before[len(before) - room :].partition(" ")[2]
-    if len(after) > room:
-        after = after[:room].rpartition(" ")[0] + " …"
-    sentence = passage.sentence
-    return Card(
-        description=description,
-        clock=clock,
-        jpeg=jpeg,
-        before=before,
-        sentence=sentence,
-        after=after,
-    )
 
 
 def _decode_frames(

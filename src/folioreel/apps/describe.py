@@ -14,6 +14,7 @@ import numpy as np
 
 from folioreel.errors import InputError
 from folioreel.stems import find_terms, stem_word
+from folioreel.times import format_timestamp as clock
 from folioreel.types import Alignment, Book, Kind, Link
 
 # Paragraphs: as near as the paper counts a match as correct.
@@ -26,7 +27,7 @@ class Passage:
     """A paragraph of the book with its neighbours."""
 
     chapter: str  # the title of the chapter, or its number if it has none
-    place: str  # where it is in the file: lines, or a document inside it
+    place: str  # lines or a page of the file, or which paragraph of the chapter it is
     sentence: str  # the sentence that the moment is linked to
     text: str
     before: str | None
@@ -51,7 +52,8 @@ def describe_time(alignment: Alignment, time_s: float) -> MomentDescription:
     """Describe the moment on screen at a time; between two moments, the nearer one."""
     duration_s = alignment.film.duration_s
     if not 0 <= time_s <= duration_s:
-        raise InputError(f"{time_s:.1f} s is not in the film, which is {duration_s:.1f} s long")
+        long = clock(duration_s)
+        raise InputError(f"{clock(time_s)} is not in the film, which is {long} long")
     moments = alignment.film.moments
     distance_s = [max(m.start_s - time_s, time_s - m.end_s, 0.0) for m in moments]
     # Of several subtitles on screen, the one that appeared last is being spoken.
@@ -77,11 +79,13 @@ def describe_range(
     """Describe the moments that overlap a time range; there must be some."""
     if end_s <= start_s:
         raise InputError(
-            f"the range from {start_s:.1f} s to {end_s:.1f} s is empty; it must end after it starts"
+            f"the range from {clock(start_s)} to {clock(end_s)} is empty; it must end "
+            "after it starts"
         )
     inside = [m.index for m in alignment.film.moments if m.start_s < end_s and m.end_s > start_s]
     if not inside:
-        raise InputError(f"there are no moments from {start_s:.1f} s to {end_s:.1f} s")
+        start, end = clock(start_s), clock(end_s)
+        raise InputError(f"there are no moments from {start} to {end}")
     return tuple(describe_link(alignment, alignment.links[i]) for i in inside)
 
 
@@ -144,7 +148,7 @@ def read_passage(book: Book, sentence: int) -> Passage:
 
     return Passage(
         chapter=chapter.title or f"chapter {chapter.index + 1}",
-        place=_place_of(book, paragraph),
+        place=place_of(book, range(paragraph, paragraph + 1)),
         sentence=book.sentences[sentence].text,
         text=text_of(paragraph) or "",
         before=text_of(paragraph - 1),
@@ -152,13 +156,25 @@ def read_passage(book: Book, sentence: int) -> Passage:
     )
 
 
-def _place_of(book: Book, paragraph: int) -> str:
-    inside = book.paragraphs[paragraph].sentences
-    first, last = book.sentences[inside.start], book.sentences[inside.stop - 1]
-    if first.line is None:
-        return first.href or ""
-    last_line = last.line_end or first.line
-    return f"line {first.line}" if last_line == first.line else f"lines {first.line}–{last_line}"
+def place_of(book: Book, paragraphs: range) -> str:
+    """Where paragraphs of one chapter are, in words that help a reader to find them.
+
+    A file inside an EPUB means nothing to readers, so there the paragraphs are counted, from 1 in
+    each chapter, as `find_passage` counts them.
+    """
+    first = book.sentences[book.paragraphs[paragraphs.start].sentences.start]
+    last = book.sentences[book.paragraphs[paragraphs.stop - 1].sentences.stop - 1]
+    if first.line is not None:
+        return _count("line", first.line, last.line_end or first.line)
+    page, end = (re.fullmatch(r"#page=(\d+)", one.href or "") for one in (first, last))
+    if page and end:
+        return _count("page", int(page[1]), int(end[1]))
+    chapter = book.chapters[book.chapter_of[paragraphs.start]].paragraphs.start
+    return _count("paragraph", paragraphs.start - chapter + 1, paragraphs.stop - chapter)
+
+
+def _count(unit: str, first: int, last: int) -> str:
+    return f"{unit} {first}" if first == last else f"{unit}s {first}–{last}"
 
 
 def _sentences_of(book: Book, first: int, last: int, reach: int) -> range:

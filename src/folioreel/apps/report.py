@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import shorten
 
 from folioreel.apps.adaptation import Adaptation, chapter_name, measure_adaptation
+from folioreel.apps.describe import place_of
 from folioreel.apps.drawings import Strip, draw_bars, draw_order, draw_strips
 from folioreel.apps.rendering import spoken_in_book
 from folioreel.apps.report_pages import (
@@ -14,6 +15,7 @@ from folioreel.apps.report_pages import (
     Table,
     percent,
 )
+from folioreel.apps.speakers import measure_speakers
 from folioreel.export.estimates import Estimate
 from folioreel.types import Alignment, Book
 
@@ -28,7 +30,8 @@ def make_report(alignment: Alignment) -> Report:
     film, book = alignment.film, alignment.book
     subtitle = (
         f"{len(film.subtitles):,} spoken lines in {film.duration_s / 60:,.0f} minutes; "
-        f"{sum(found.book_words.weights):,.0f} words in {len(book.chapters)} chapters. "
+        f"{sum(found.book_words.weights):,.0f} words in {len(book.chapters)} "
+        f"chapter{'s' * (len(book.chapters) != 1)}. "
         f"Aligned by folioreel, preset {alignment.signature.get('preset', 'unknown')}; "
         f"{found.judged} lines judged by a reader."
     )
@@ -43,6 +46,7 @@ def make_report(alignment: Alignment) -> Report:
             _added(alignment, found),
             _order(alignment, found),
             _renderings(found),
+            *_speakers(alignment, found),
             _method(),
         ),
     )
@@ -144,14 +148,12 @@ def _left_out(book: Book, found: Adaptation) -> Section:
         if gap.chance < _LIKELY:
             continue
         first = book.sentences[book.paragraphs[gap.paragraphs.start].sentences.start]
-        last = book.sentences[book.paragraphs[gap.paragraphs.stop - 1].sentences.stop - 1]
-        place = f"lines {first.line}–{last.line_end}" if first.line else first.href or ""
         rows.append(
             {
                 "words": gap.words,
                 "chance": gap.chance,
                 "chapter": chapter_name(book, book.chapter_of[gap.paragraphs.start]),
-                "place": place,
+                "place": place_of(book, gap.paragraphs),
                 "begins": _quote(first.text),
             }
         )
@@ -255,6 +257,32 @@ def _renderings(found: Adaptation) -> Section:
         table=Table(name="renderings", rows=tuple(rows)),
         note=note,
     )
+
+
+def _speakers(alignment: Alignment, found: Adaptation) -> list[Section]:
+    if not alignment.film.names_speakers:
+        return []
+    rows: list[dict[str, Cell]] = [
+        {
+            "speaker": use.name,
+            "lines": use.lines,
+            "words": use.words,
+            "share_in_book": use.share,
+            "share_verbatim": use.verbatim,
+        }
+        for use in measure_speakers(alignment, found.renderings)
+    ]
+    named = sum(said.speaker is not None for said in alignment.film.subtitles)
+    section = Section(
+        title="Who speaks",
+        text=f"The subtitles name the speaker of {named:,} of {len(alignment.film.subtitles):,} "
+        "lines. The share in the book is that of a speaker’s lines, the share verbatim that of "
+        "those in the book.",
+        table=Table(name="speakers", rows=tuple(rows), most=_SHOWN),
+        note="Only of the film: who speaks in the book is not worked out, so this does not show "
+        "lines that pass from one character to another.",
+    )
+    return [section]
 
 
 def _method() -> Section:

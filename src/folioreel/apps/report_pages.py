@@ -11,10 +11,24 @@ from typing import Any
 
 from folioreel.export.estimates import Estimate
 from folioreel.export.tables import write_rows
-from folioreel.files import check_output_folder, make_folder, write_text
+from folioreel.files import check_output_folder, write_text, writing_together
 from folioreel.text import squeeze
 
 _PAGE = Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
+
+
+class Linked(str):
+    """Text of a cell that is a link on a page."""
+
+    href: str
+
+    def __new__(cls, text: str, href: str) -> Linked:
+        """The text, and the address that it leads to."""
+        linked = super().__new__(cls, text)
+        linked.href = href
+        return linked
+
+
 Cell = str | int | float | Estimate | None
 
 
@@ -58,21 +72,19 @@ def write_report_files(report: Report, folder: Path, stem: str, *, force: bool) 
     names = [f"{stem}.html", f"{stem}.md", *(f"{table.name}.csv" for table in tables)]
     names += [f"{name}.svg" for name, _ in drawings]
     check_output_folder(folder, names, force=force)
-    make_folder(folder)
-    for table in tables:
-        write_rows(_flat_rows(table), folder / f"{table.name}.csv", table.columns)
-    for name, svg in drawings:
-        write_text(folder / f"{name}.svg", svg)
-    write_text(folder / f"{stem}.md", to_markdown(report))
-    write_text(folder / f"{stem}.html", to_html(report))
+    with writing_together(folder, names):
+        for table in tables:
+            write_rows(flat_rows(table), folder / f"{table.name}.csv", table.columns)
+        for name, svg in drawings:
+            write_text(folder / f"{name}.svg", svg)
+        write_text(folder / f"{stem}.md", to_markdown(report))
+        write_text(folder / f"{stem}.html", to_html(report))
     return [folder / name for name in names]
 
 
 def percent(share: Estimate | None) -> str:
     """A share and its interval, as `72 % (58–86 %)`."""
-    if share is None:
-        return "–"
-    return f"{share.value:.0%} ({100 * share.low:.0f}–{share.high:.0%})".replace("%", " %")
+    return "–" if share is None else share.percent()
 
 
 def number(value: Estimate, digits: int = 0) -> str:
@@ -117,14 +129,18 @@ def _table_html(table: Table) -> str:
     body = ""
     for row in shown:
         cells = (
-            f'<td class="{kinds[name]}">{html.escape(_cell(name, cell))}</td>'
-            for name, cell in row.items()
+            f'<td class="{kinds[name]}">{_cell_html(name, cell)}</td>' for name, cell in row.items()
         )
         body += f"<tr>{''.join(cells)}</tr>"
     return (
         '<div class="table" tabindex="0"><table>'  # a keyboard scrolls what can have the focus
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{_more(table)}"
     )
+
+
+def _cell_html(name: str, cell: Cell) -> str:
+    text = html.escape(_cell(name, cell))
+    return f'<a href="{html.escape(cell.href)}">{text}</a>' if isinstance(cell, Linked) else text
 
 
 def _kind(name: str, cell: Cell) -> str:
@@ -185,7 +201,7 @@ def _cell(name: str, cell: Cell) -> str:
     return f"{cell:,}" if isinstance(cell, int) else squeeze(cell)
 
 
-def _flat_rows(table: Table) -> list[dict[str, Any]]:
+def flat_rows(table: Table) -> list[dict[str, Any]]:
     """The rows for CSV and JSON: an estimate takes three columns."""
     wide = {name for row in table.rows for name, cell in row.items() if isinstance(cell, Estimate)}
     return [_flat(row, wide) for row in table.rows]
@@ -206,4 +222,4 @@ def _flat(row: dict[str, Cell], wide: set[str]) -> dict[str, Any]:
 def as_json(sections: Sequence[Section]) -> dict[str, Any]:
     """All tables of a report, for --json."""
     tables = [section.table for section in sections if section.table]
-    return {table.name: _flat_rows(table) for table in tables}
+    return {table.name: flat_rows(table) for table in tables}

@@ -16,6 +16,9 @@ scatter, on a logarithmic scale, around a level of that film's own. Level and sc
 from the wrong books at hand and from a prior, which counts as much as a few books more, so that
 even a folder with a single book gets an answer. Averaging over what remains uncertain about the
 estimate gives Student's t distribution.
+
+With a preset that has the paper's chain, such as `paper`, books are ranked as in the paper: by the
+energy of the best path alone, without a test.
 """
 
 from __future__ import annotations
@@ -38,7 +41,8 @@ from folioreel.apps.library import Failure, Library, ShortlistConfig
 from folioreel.cache import cached_array
 from folioreel.corpus.sources import FoundFile
 from folioreel.errors import AlignmentError
-from folioreel.models.presets import choose_preset, load_preset
+from folioreel.models.context_cnn import ContextModel
+from folioreel.models.presets import AUTO, choose_preset
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.types import Film
 
@@ -56,10 +60,15 @@ _SCATTER_BOOKS = 10.0
 SURE = 0.001
 """The p-value below which a book is taken to be the right one: one false alarm in a thousand
 folders that lack the film's book."""
+# Up to this p-value the best book is probably the right one, and up to the next one perhaps.
+_LIKELY, _POSSIBLE = 0.05, 0.5
 
 
-RetrieveConfig = ShortlistConfig
-"""How many books are aligned with the film, and where; nothing else can be chosen."""
+@dataclass(frozen=True, kw_only=True)
+class RetrieveConfig(ShortlistConfig):
+    """How many books are aligned with the film, how, and where."""
+
+    preset: str = AUTO  # `fast` in English, else by languages; a name or a folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +76,13 @@ class Candidate:
     """A book that was aligned with the film."""
 
     book: str  # its path in the folder
-    score: float  # evidence times similarity, relative to the best book, which has 100
-    p_value: float  # the probability that the best of as many wrong books scores at least as high
+    score: float
+    """Evidence times similarity, or the energy of the paper's chain; the best book has 100."""
+    p_value: float | None
+    """The probability that the best of as many wrong books scores at least as high; None with the
+    paper's chain."""
     found: bool  # whether, by that, the film was made from it
-    evidence: float  # of the chain, in nats per moment
+    evidence: float  # of the positions in nats per moment, or minus the energy of the paper's chain
     in_book: float  # the share of the film's moments that are in the book
     similarity: float  # of words and names: what put it on the shortlist
 
@@ -87,6 +99,29 @@ class Retrieval:
     def found(self) -> tuple[Candidate, ...]:
         """The film's book, or its editions; empty if it is not in the folder."""
         return tuple(candidate for candidate in self.candidates if candidate.found)
+
+    @property
+    def verdict(self) -> str:
+        """Which book the film was made from, how sure that is, and why."""
+        if self.found:
+            return "made from " + " and ".join(candidate.book for candidate in self.found)
+        best, *others = self.candidates
+        if best.p_value is None:
+            return f"{best.book} has the lowest energy; the paper has no test of how sure that is"
+        lead = ""
+        if others:
+            lead = (
+                f"it scores {best.score / others[0].score:.1f} times as high as the next book, and "
+            )
+        why = f"{lead}a wrong book would score as high with probability {best.p_value:.2g}"
+        if best.p_value < _LIKELY:
+            return f"probably made from {best.book}: {why}"
+        if best.p_value < _POSSIBLE:
+            return f"perhaps made from {best.book}, or from a book that is not in the folder: {why}"
+        return (
+            "the film's book is probably not in the folder: a wrong book would score as high as "
+            f"the best one here with probability {best.p_value:.2g}"
+        )
 
 
 def retrieve(
@@ -113,9 +148,19 @@ def retrieve(
         books = library.open_library(books, progress, engine=config.engine, workers=config.workers)
     similarity = library.rank_by_words(film, books.books, config.shortlist)
     trials, failures = library.process_shortlist(
-        partial(_try_book, film), books, list(similarity), "aligning", config, progress
+        partial(_try_book, film, config.preset),
+        books,
+        list(similarity),
+        "aligning",
+        config,
+        progress,
     )
-    candidates = _rank(trials, similarity)
+    aligner = Aligner.load(_FAST if config.preset == AUTO else config.preset)
+    candidates = (
+        _rank(trials, similarity)
+        if aligner.config.steps is not None
+        else _rank_by_energy(trials, similarity)
+    )
     return Retrieval(candidates=candidates, books=len(books.books), failures=failures)
 
 
@@ -161,19 +206,22 @@ def _chance(value: float, wrong: NDArray[np.float64], tried: int) -> float:
     return float(-np.expm1(tried * np.log1p(-one)))  # 1 - (1 - one)^tried, exact when tiny
 
 
-def _try_book(film: Film, found: FoundFile) -> NDArray[np.float64]:
+def _try_book(film: Film, preset: str, found: FoundFile) -> NDArray[np.float64]:
     """The evidence for a book and the share of moments in it; cached."""
+    names = (_FAST, "multilingual", "words", "across") if preset == AUTO else (preset,)
+    configs = [Aligner.load(name).config for name in names]
     # The cache key: everything that the result depends on.
-    configs = [asdict(load_preset(name)) for name in (_FAST, "multilingual", "words", "across")]
-    settings = json.dumps([__version__, configs, film.language, found.suffix])
+    settings = json.dumps([__version__, *map(asdict, configs), film.language, found.suffix])
     total = hashlib.sha256(settings.encode())
+    for context in filter(None, (config.context for config in configs)):
+        total.update(ContextModel.load(context).graph)  # a folder, whose content may change
     total.update(bytes.fromhex(found.sha256))
     total.update(repr(film.moments).encode("utf-8", "surrogatepass"))
 
     def align() -> NDArray[np.float64]:
         book = library.read_book(found)
-        chosen = choose_preset(film.language, book.language)
-        aligner = Aligner.load(_FAST if chosen == "default" else chosen)
+        chosen = choose_preset(film.language, book.language) if preset == AUTO else preset
+        aligner = Aligner.load(_FAST if (preset, chosen) == (AUTO, "default") else chosen)
         alignment = aligner.align(film, book)
         moments = len(alignment.links)
         in_book = sum(link.in_book for link in alignment.links)
@@ -203,4 +251,28 @@ def _rank(
             similarity=similarity[path],
         )
         for path, chance in zip(ranked, chances, strict=True)
+    )
+
+
+def _rank_by_energy(
+    trials: dict[str, NDArray[np.float64]], similarity: dict[str, float]
+) -> tuple[Candidate, ...]:
+    """Candidates by the energy of the paper's chain, lowest first (paper, section 5.3).
+
+    The paper scales the energies so that the best book has 100, and does not say how. Ours may have
+    either sign, so that the exponential of minus the energy per moment is scaled.
+    """
+    ranked = sorted(trials, key=lambda path: (-trials[path][0], path))
+    best = float(trials[ranked[0]][0])
+    return tuple(
+        Candidate(
+            book=path,
+            score=float(100 * np.exp(trials[path][0] - best)),
+            p_value=None,
+            found=False,
+            evidence=float(trials[path][0]),
+            in_book=float(trials[path][1]),
+            similarity=similarity[path],
+        )
+        for path in ranked
     )

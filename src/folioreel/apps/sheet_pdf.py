@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import io
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,10 +23,17 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, Image, Paragraph, SimpleDocTemplate, Spacer, Table
 
-from folioreel.apps.contact_sheet import Card, Sheet
+from folioreel.apps.contact_sheet import COLUMNS, ROWS, Card, Sheet
 from folioreel.files import replacing
+from folioreel.text import cut_text
 
-_FRAME_MM = 52  # of the 174 mm between the margins: the text needs the rest
+_MARGIN, _HEAD = 12 * mm, 14 * mm  # the head holds the title, on the first page
+_GAP = 2.5 * mm  # between cells
+_CELL_WIDTH = (A4[0] - 2 * _MARGIN) / COLUMNS
+_CELL_HEIGHT = (A4[1] - 2 * _MARGIN - _HEAD) / ROWS
+_PICTURE_HEIGHT = 24.5 * mm  # 16:9 at the width of a cell; higher pictures are made narrower
+_LEADING = 1.3
+_FRAME_PADDING = 6  # points that ReportLab adds to every margin
 _INK, _FAINT = "#2b2a27", "#6b675e"  # as on the HTML page
 _FONTS = ("DejaVuSerif", "DejaVuSans")
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -36,75 +44,100 @@ _HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7af]+")
 def write_sheet_pdf(sheet: Sheet, path: Path) -> None:
     """Write a sheet as PDF; the same sheet gives the same bytes."""
     _register_fonts()
+    width = A4[0] - 2 * _MARGIN
     parts: list[Flowable] = [
-        _paragraph(sheet.title, "DejaVuSerif", 15, _INK),
-        _paragraph(sheet.subtitle, "DejaVuSans", 8, _FAINT),
-        Spacer(0, 6 * mm),
+        _fit(sheet.title, "DejaVuSerif", 13, _INK, width, 8 * mm),
+        _paragraph(sheet.subtitle, "DejaVuSans", 7.5, _FAINT),
+        Spacer(0, 2 * mm),
+        _grid(sheet.cards),
     ]
-    parts += [_row(card) for card in sheet.cards]
     with replacing(path) as unfinished:
         document = SimpleDocTemplate(
             str(unfinished),
             pagesize=A4,
             title=sheet.title,
             invariant=True,  # neither a date nor a random id
-            leftMargin=18 * mm,
-            rightMargin=18 * mm,
-            topMargin=16 * mm,
-            bottomMargin=16 * mm,
+            leftMargin=_MARGIN - _FRAME_PADDING,
+            rightMargin=_MARGIN - _FRAME_PADDING,
+            topMargin=_MARGIN - _FRAME_PADDING,
+            bottomMargin=_MARGIN - _FRAME_PADDING,
         )
         document.build(parts, onFirstPage=_number_page, onLaterPages=_number_page)
 
 
-def _row(card: Card) -> Flowable:
-    """A frame and its passage side by side."""
-    description = card.description
-    left: list[Flowable] = []
-    if card.jpeg is not None:
-        picture = Image(io.BytesIO(card.jpeg))
-        scale = _FRAME_MM * mm / picture.imageWidth
-        picture.drawWidth, picture.drawHeight = _FRAME_MM * mm, picture.imageHeight * scale
-        left.append(picture)
-    left.append(_paragraph(f"{card.clock} · {description.score:.0%}", "DejaVuSans", 7, _FAINT))
-    right: list[Flowable] = []
-    if description.said:
-        right.append(_paragraph(description.said, "DejaVuSans", 7.5, _FAINT))
-    whole = card.before + card.sentence + card.after
-    marked = f'<font backColor="#f4e3b0">{html.escape(card.sentence)}</font>'
-    markup = html.escape(card.before) + marked + html.escape(card.after)
-    right.append(_paragraph(whole, "DejaVuSerif", 9, _INK, markup))
-    place = " · ".join(filter(None, (description.passage.chapter, description.passage.place)))
-    right.append(_paragraph(place, "DejaVuSans", 7, _FAINT))
-    width = _FRAME_MM * mm if card.jpeg is not None else 24 * mm
-    table = Table(
-        [[left, right]], colWidths=[width + 4 * mm, None], splitInRow=1
-    )  # a long passage may continue on the next page
+def _grid(cards: Sequence[Card]) -> Flowable:
+    cells: list[list[Flowable]] = [_cell(card) for card in cards]
+    cells += [[] for _ in range(-len(cards) % COLUMNS)]
+    rows = [cells[k : k + COLUMNS] for k in range(0, len(cells), COLUMNS)]
+    table = Table(rows, colWidths=[_CELL_WIDTH] * COLUMNS, rowHeights=[_CELL_HEIGHT] * len(rows))
     table.setStyle(
         [
             ("VALIGN", (0, 0), (-1, -1), "TOP"),
-            ("LINEABOVE", (0, 0), (-1, 0), 0.4, "#d6d1c4"),
-            ("LEFTPADDING", (0, 0), (0, -1), 0),
-            ("TOPPADDING", (0, 0), (-1, -1), 6),
-            ("BOTTOMPADDING", (0, 0), (-1, -1), 8),
+            ("LEFTPADDING", (0, 0), (-1, -1), 0),
+            ("RIGHTPADDING", (0, 0), (-1, -1), _GAP),
+            ("TOPPADDING", (0, 0), (-1, -1), 0),
+            ("BOTTOMPADDING", (0, 0), (-1, -1), _GAP),
         ]
     )
     return table
 
 
-def _paragraph(
-    text: str, font: str, size: float, colour: str, markup: str | None = None
-) -> Paragraph:
-    """Text in a font that has its letters; as plain text unless `markup` is given, too."""
+def _cell(card: Card) -> list[Flowable]:
+    """A frame, its time and place, what is said and the sentence, as far as there is room."""
+    width, room = _CELL_WIDTH - _GAP, _CELL_HEIGHT - _GAP
+    parts: list[Flowable] = []
+    if card.jpeg is not None:
+        picture = Image(io.BytesIO(card.jpeg), hAlign="LEFT")
+        scale = min(width / picture.imageWidth, _PICTURE_HEIGHT / picture.imageHeight)
+        picture.drawWidth, picture.drawHeight = (
+            picture.imageWidth * scale,
+            picture.imageHeight * scale,
+        )
+        parts.append(picture)
+        room -= picture.drawHeight
+    description = card.description
+    small, large = (5.5, 6.0) if card.jpeg else (7.0, 8.5)
+    lines = [
+        (f"{card.clock} · {description.passage.chapter}", "DejaVuSans", small, _FAINT, 1),
+        (description.said, "DejaVuSans", small, _FAINT, 2 if card.jpeg else 4),
+        (card.sentence, "DejaVuSerif", large, _INK, 99),
+    ]
+    for text, font, size, colour, most in lines:
+        if text:
+            part = _fit(text, font, size, colour, width, min(room, most * _LEADING * size + 0.1))
+            parts.append(part)
+            room -= part.wrap(width, room)[1] + part.getSpaceAfter()
+    return parts
+
+
+def _fit(text: str, font: str, size: float, colour: str, width: float, height: float) -> Paragraph:
+    """Text in a box; what does not fit is cut, between words where there are any."""
+    whole = _paragraph(text, font, size, colour)
+    if whole.wrap(width, height)[1] <= height:
+        return whole
+    low, high = 0, len(text)  # so many characters fit, so many do not
+    while high - low > 1:
+        middle = (low + high) // 2
+        cut = _paragraph(cut_text(text, middle), font, size, colour)
+        if cut.wrap(width, height)[1] <= height:
+            low = middle
+        else:
+            high = middle
+    return _paragraph(cut_text(text, low), font, size, colour)
+
+
+def _paragraph(text: str, font: str, size: float, colour: str) -> Paragraph:
+    """Plain text in fonts that have its letters."""
     style = ParagraphStyle(
         "sheet",
         fontName=font,
         fontSize=size,
-        leading=1.4 * size,
+        leading=_LEADING * size,
         textColor=colour,
         spaceAfter=0.3 * size,
         wordWrap="CJK" if _IDEOGRAPHS.search(text) else None,  # may break lines anywhere
     )
-    return Paragraph(_with_asian_fonts(html.escape(text) if markup is None else markup), style)
+    return Paragraph(_with_asian_fonts(html.escape(text)), style)
 
 
 def _with_asian_fonts(markup: str) -> str:
@@ -127,4 +160,4 @@ def _register_fonts() -> None:
 def _number_page(canvas: Canvas, document: SimpleDocTemplate) -> None:
     canvas.setFont("DejaVuSans", 7)
     canvas.setFillColor(_FAINT)
-    canvas.drawCentredString(A4[0] / 2, 9 * mm, str(document.page))
+    canvas.drawCentredString(A4[0] / 2, 6 * mm, str(document.page))

@@ -20,7 +20,9 @@ from folioreel.cli.corpus import corpus
 from folioreel.cli.describe import describe
 from folioreel.cli.evaluate import evaluate
 from folioreel.cli.export import export, import_corrections
+from folioreel.cli.illustrate import illustrate
 from folioreel.cli.report import compare, report
+from folioreel.cli.reproduce import reproduce
 from folioreel.cli.train import train
 from folioreel.cli.transcribe import transcribe
 from folioreel.cli.view import view
@@ -37,6 +39,9 @@ class _Main(options.CommandGroup):
         except click.UsageError as error:
             message = output.harmless(shorten(error.format_message()))
             raise click.UsageError(message, ctx=error.ctx) from None
+        except (output.StoppedError, KeyboardInterrupt) as error:
+            output.show_error(str(error) or "stopped")
+            sys.exit(output.STOPPED)
         except FolioReelError as error:
             output.show_error(str(error))
         except MemoryError:
@@ -70,6 +75,6 @@ def main() -> None:
 
 main.add_section("Align", align, align_many, demo, inspect, transcribe)
 main.add_section("Explore an alignment", view, describe)
-main.add_section("Study and take away", report, compare, export, import_corrections)
+main.add_section("Study and take away", report, compare, export, import_corrections, illustrate)
 main.add_section("Search many books", retrieve, borrow, caption, corpus)
-main.add_section("Research", evaluate, train)
+main.add_section("Research", evaluate, reproduce, train)

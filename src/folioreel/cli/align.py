@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from folioreel.cli import options, output
-from folioreel.errors import WorkError
+from folioreel.errors import FolioReelError, WorkError
 
 if TYPE_CHECKING:
     from folioreel.types import Alignment
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
     ["adaptive", "transnetv2"],
     "Shot detector; transnetv2 needs folioreel[transnetv2].",
 )
+@click.option("--title", metavar="TEXT", help="Title of the film (default: from its file).")
 @options.results("Folder for the results: web page, picture, JSON, CSV, VTT and SRT.")
 def align(
     book: Path,
     film: tuple[Path, ...],
     volumes: tuple[Path, ...],
+    title: str | None,
     out: Path | None,
     force: bool,
     **settings: Any,
@@ -64,17 +66,22 @@ def align(
       folioreel align novel.epub film.mkv --subtitles film.srt --fps 25:23.976 --out result
     """
     from folioreel.alignment.aligner import align as align_files
-    from folioreel.export.alignment_json import alignment_to_dict
+    from folioreel.export.alignment_json import FILE_NAME, alignment_to_dict
     from folioreel.export.results import check_folder, write_results
+    from folioreel.viewer.judgements import describe_kept
 
     if out is not None:  # before the work, which takes minutes for a video
         check_folder(out, force=force)
     output.show_log(logging.INFO)
     with output.show_progress() as progress:
         alignment = align_files([book, *volumes], film, progress=progress, **settings)
+        if title:
+            alignment = replace(alignment, film=replace(alignment.film, title=title))
         files = write_results(alignment, out, progress) if out is not None else []
     output.show_json(alignment_to_dict(alignment))
     _show_summary(alignment, files)
+    if out is not None and (kept := describe_kept(alignment, out / FILE_NAME)):
+        output.show_note(kept)
 
 
 @click.command("align-many")
@@ -89,8 +96,9 @@ def align_many(table: Path, out: Path, **settings: Any) -> None:
 
     TABLE is a CSV or TSV file with the columns book and film, and optionally name, subtitles,
     language and book_language. Several files in a cell, for the volumes of a book or the parts of
-    a film, are separated by |. A pair that fails does not stop
-    the others, and an interrupted run continues where it stopped.
+    a film, are separated by |. A pair that fails does not stop the others, and an interrupted run
+    continues where it stopped. All pairs are summed up in index.html, which links their pages, and
+    summary.csv.
 
     \b
     Examples:
@@ -98,17 +106,20 @@ def align_many(table: Path, out: Path, **settings: Any) -> None:
       folioreel align-many pairs.csv --out results --engine ray --workers 64
     """
     from folioreel.apps import align_many as app
+    from folioreel.apps.many_summary import INDEX, TABLE
 
     config = app.ManyConfig(**settings)
     with output.show_progress("the pairs aligned so far") as progress:
         rows = [asdict(result) for result in app.align_many(table, out, config, progress)]
-    # Reasons are whole sentences, too long for a table; they follow below.
     output.show_json(rows)
-    output.show_table(rows, without="reason")
+    # Reasons are whole sentences, too long for a table; they follow below.
+    shown = ("name", "status", "moments", "in_book")
+    output.show_table([{name: row[name] for name in shown} for row in rows])
     failed = [row for row in rows if row["status"] == "failed"]
     for row in rows:
         if row["reason"]:
             output.show_note(f"{row['name']}: {row['reason']}")
+    output.show_written(out / INDEX, out / TABLE)
     if failed:  # after the results of the others: a script sees the exit code all the same
         raise WorkError(f"{len(failed)} of {len(rows)} pairs failed; the others are in {out}")
 
@@ -146,17 +157,33 @@ def inspect(files: tuple[Path, ...], **settings: Any) -> None:
     """Count the sentences, words and shots of books and films.
 
     Prints the rows of the paper's dataset table. A folder counts as one film in several parts, or
-    as one book in several volumes.
+    as one book in several volumes. For a folder of judged pairs, prints the whole table: books,
+    films, and how many places were matched by dialogue, pictures and sound.
 
     \b
     Examples:
       folioreel inspect novel.epub film.mkv
       folioreel inspect library/*.epub --json
+      folioreel inspect pairs/
     """
-    from folioreel.evaluate.statistics import inspect_file
+    from folioreel.evaluate.statistics import describe_dataset, inspect_file, is_dataset
 
+    if len(files) == 1 and is_dataset(files[0]):
+        with output.show_progress() as progress:
+            pairs = describe_dataset(files[0], shots=settings["shots"], progress=progress)
+        output.show_json(pairs)
+        output.show_table(pairs)
+        return
+    output.show_log(logging.INFO)
+    rows = []
     with output.show_progress() as progress:
-        rows = [inspect_file(path, progress=progress, **settings) for path in files]
+        for path in files:
+            try:
+                rows.append(inspect_file(path, progress=progress, **settings))
+            except FolioReelError as error:
+                if len(files) == 1:
+                    raise
+                output.show_error(str(error))
     output.show_json(rows)
     # Two tables, as books and films have different columns.
     for kind in ("book", "film"):
@@ -164,6 +191,8 @@ def inspect(files: tuple[Path, ...], **settings: Any) -> None:
         if table:
             output.show_line(f"{kind}s")
             output.show_table(table, without="kind")
+    if failed := len(files) - len(rows):
+        raise WorkError(f"{failed} of {len(files)} files could not be read")
 
 
 def _show_summary(alignment: Alignment, files: list[Path]) -> None:

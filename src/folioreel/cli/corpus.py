@@ -145,8 +145,14 @@ def search(query: tuple[str, ...], corpus: Path, count: int, by: By) -> None:
 
 @corpus.command()
 @_corpus_argument
+@click.option(
+    "--genres",
+    type=options.FILE,
+    metavar="TABLE",
+    help="Also count books by genre: a table with the columns path and genre.",
+)
 @options.json
-def stats(folder: Path) -> None:
+def stats(folder: Path, genres: Path | None) -> None:
     """Count books, sentences and words of a corpus.
 
     Prints the rows of the paper's BookCorpus table.
@@ -154,13 +160,15 @@ def stats(folder: Path) -> None:
     \b
     Examples:
       folioreel corpus stats corpus
-      folioreel corpus stats corpus --json
+      folioreel corpus stats corpus --genres library/genres.tsv --json
     """
     from folioreel.corpus.reader import open_corpus
     from folioreel.corpus.statistics import measure_corpus
+    from folioreel.ingest.genres import read_genres
 
+    known = None if genres is None else read_genres(genres, "path")
     with output.show_progress() as progress:
-        statistics = measure_corpus(open_corpus(folder), progress)
+        statistics = measure_corpus(open_corpus(folder), progress, known)
     output.show_json(asdict(statistics))
     output.show_figures(statistics.figures())
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.cli import options, output
-from folioreel.times import format_clock, parse_clock
+from folioreel.times import format_clock, format_timestamp, parse_clock
 
 if TYPE_CHECKING:
     from folioreel.apps.describe import MomentDescription
@@ -26,7 +26,8 @@ def _parse_range(text: str) -> tuple[float, float]:
         raise click.BadParameter(f"{text!r} is not a range; write 1:35-2:10") from None
 
 
-def _parse_time(text: str) -> float:
+def parse_time(text: str) -> float:
+    """A time that a user gives, in seconds."""
     try:
         return parse_clock(text)
     except ValueError as error:
@@ -35,7 +36,7 @@ def _parse_time(text: str) -> float:
 
 @click.command()
 @click.argument("alignment", type=options.FILE)
-@click.option("--at", type=_parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
+@click.option("--at", type=parse_time, metavar="TIME", help="A time: 95, 1:35 or 0:01:35.")
 @click.option(
     "--part",
     type=click.IntRange(1),
@@ -44,7 +45,10 @@ def _parse_time(text: str) -> float:
 )
 @click.option("--shot", type=click.IntRange(1), metavar="N", help="A shot, counted from 1.")
 @click.option(
-    "--range", type=_parse_range, metavar="FROM-TO", help="All moments between two times."
+    "--range",
+    type=_parse_range,
+    metavar="FROM-TO",
+    help="All moments between two times; with --sheet, a sheet of these.",
 )
 @click.option(
     "--passage",
@@ -54,13 +58,17 @@ def _parse_time(text: str) -> float:
 @click.option(
     "--sheet",
     type=options.FILE,
-    help="Write a contact sheet of the whole film: .html, .pdf or both.",
+    help="Write a contact sheet of the film: .html, .pdf or both.",
+)
+@options.number(
+    "--pages", 1, "Pages of the contact sheet, with up to 24 pictures each.", click.IntRange(1)
 )
 @options.moved
 @options.results("Folder for the frames of the moments, as JPEG files.")
 def describe(
     alignment: Path,
     sheet: Path | None,
+    pages: int,
     out: Path | None,
     force: bool,
     part: int | None,
@@ -79,21 +87,24 @@ def describe(
       folioreel describe result --range 41:00-42:30 --out frames
       folioreel describe result --passage "sixty-one kilos heavier"
       folioreel describe result --sheet contact-sheet
+      folioreel describe result --sheet part.pdf --range 41:00-52:30 --pages 2
     """
     from folioreel.apps.contact_sheet import write_sheet
     from folioreel.export.alignment_json import read_alignment
 
     asked = {option: place for option, place in places.items() if place is not None}
-    if len(asked) + (sheet is not None) != 1:
+    whole = sheet is not None and asked.keys() <= {"range"}  # a sheet may be of a range
+    if not whole and len(asked) + (sheet is not None) != 1:
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
     if part is not None and not asked.keys() & {"at", "range"}:
         raise click.UsageError("--part is for the times of --at and --range")
     opened = read_alignment(alignment, book or None, film or None)
     if part is not None:
-        asked = {option: _in_part(opened, part, place) for option, place in asked.items()}
+        asked = {option: _place_in_part(opened, part, place) for option, place in asked.items()}
     if sheet is not None:
         with output.show_progress() as progress:
-            files = write_sheet(opened, sheet, progress, force=force)
+            span = asked.get("range")
+            files = write_sheet(opened, sheet, progress, pages=pages, span=span, force=force)
         output.show_json([str(path) for path in files])
         output.show_written(*files)
         return
@@ -111,19 +122,31 @@ def describe(
         _show(opened, description, frames.get(description.moment))
 
 
-def _in_part(
-    alignment: Alignment, part: int, place: float | tuple[float, float]
-) -> float | tuple[float, float]:
-    """A time or a range in a part, as times of the whole film."""
+def in_part(alignment: Alignment, part: int, time_s: float) -> float:
+    """A time in a part of the film as a time of the whole film."""
     from folioreel.errors import InputError
 
     files = alignment.film.files
     if part > len(files):
         raise InputError(f"there is no part {part}; the film has 1 to {len(files)}")
-    start_s = files[part - 1].start_s
-    if isinstance(place, tuple):
-        return start_s + place[0], start_s + place[1]
-    return start_s + place
+    file = files[part - 1]
+    if time_s > file.duration_s:
+        raise InputError(
+            f"{format_timestamp(time_s)} is not in part {part} ({file.title}), which is "
+            f"{format_timestamp(file.duration_s)} long"
+        )
+    return file.start_s + time_s
+
+
+def _place_in_part(
+    alignment: Alignment, part: int, place: float | tuple[float, float]
+) -> float | tuple[float, float]:
+    """A time or a range in a part, as times of the whole film."""
+    if not isinstance(place, tuple):
+        return in_part(alignment, part, place)
+    start_s = in_part(alignment, part, place[0])
+    file = alignment.film.files[part - 1]
+    return start_s, file.start_s + min(place[1], file.duration_s)
 
 
 def _find_moments(alignment: Alignment, option: str, place: Any) -> tuple[MomentDescription, ...]:

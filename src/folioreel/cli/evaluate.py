@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,12 @@ from click.core import ParameterSource
 
 from folioreel.cli import options, output
 from folioreel.errors import ConfigError, InputError
-from folioreel.files import check_output_folder
+from folioreel.files import check_output_file, check_output_folder
 
 if TYPE_CHECKING:
+    from folioreel.evaluate.dataset import Pair
     from folioreel.evaluate.report import PairResult
+    from folioreel.types import Alignment
 
 # As in evaluate/baselines.py, which is not imported here: `--help` should not wait for NumPy.
 _BASELINES = "uniform tfidf tfidf-monotone bm25 bm25-monotone encoder encoder-monotone".split()
@@ -64,11 +67,18 @@ class _NamelessContext(click.Context):
     multiple=True,
     help="Also show the mean over these pairs; may be repeated.",
 )
+@click.option(
+    "--picture",
+    type=options.FILE,
+    metavar="FILE.png|FILE.svg",
+    help="Also draw right, wrong and missed links of one pair: film against book.",
+)
 @options.results("Folder for tables, plots and all the figures.")
 def evaluate_pairs(
     dataset: Path,
     compare: str | None,
     groups: tuple[tuple[str, str], ...],
+    picture: Path | None,
     out: Path | None,
     force: bool,
     **method: Any,
@@ -85,6 +95,7 @@ def evaluate_pairs(
       folioreel evaluate pairs/ --leave-one-out --group close old-scrooge,the-devil
       folioreel evaluate pairs/ --compare bm25-monotone
       folioreel evaluate pairs/old-scrooge --json
+      folioreel evaluate pairs/old-scrooge --picture old-scrooge.png
     """
     from folioreel.evaluate import report
 
@@ -94,10 +105,13 @@ def evaluate_pairs(
         _check_pairs(dataset, members)
     if out is not None:
         check_output_folder(out, force=force)
-    results, others = _align_pairs(dataset, compare, **method)
+    if picture is not None:
+        _check_picture(dataset, picture, force=force)
+    results, others = _align_pairs(dataset, compare, picture, **method)
     rows = report.make_rows(results, members)
     gains = report.compare_results(results, others, members) if others else []
     files = report.write_report(rows, out) if out is not None else []
+    files += [picture] if picture is not None else []
     compared = {"rows": rows, "compared_with": compare, "gains": gains}
     output.show_json(compared if gains else rows)
     _show_report(rows, gains, compare)
@@ -110,6 +124,7 @@ evaluate_pairs.context_class = _NamelessContext
 def _align_pairs(
     dataset: Path,
     compare: str | None,
+    picture: Path | None,
     *,
     preset: str,
     encoder: str | None,
@@ -130,8 +145,27 @@ def _align_pairs(
             judged = positions.read_judged(dataset, progress, **reading)
             results = positions.leave_one_out(judged, progress=progress, **watching)
         else:
-            results = report.evaluate_system(dataset, system, progress)
+            see = _drawing(picture) if picture is not None else None
+            results = report.evaluate_system(dataset, system, progress, see)
         return results, report.evaluate_system(dataset, other, progress) if other else []
+
+
+def _drawing(path: Path) -> Callable[[Pair, Alignment], None]:
+    from folioreel.evaluate.truth_picture import write_truth_picture
+
+    return lambda pair, alignment: write_truth_picture(pair, alignment, path)
+
+
+def _check_picture(dataset: Path, path: Path, *, force: bool) -> None:
+    """Refuse what cannot be drawn or written, before the work."""
+    from folioreel.evaluate.dataset import find_pairs
+    from folioreel.evaluate.truth_picture import check_picture
+
+    check_picture(path)
+    if len(find_pairs(dataset)) > 1:
+        problem = "holds several pairs, and --picture draws one; give the folder of a single pair"
+        raise InputError(problem, dataset)
+    check_output_file(path, force=force)
 
 
 def _show_report(

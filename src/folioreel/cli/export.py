@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from folioreel.viewer.session import Session
 
 
-_FORMAT_LIST = "\n".join(f"  {name:<15} {format.what}" for name, format in FORMATS.items())
+_LISTED = {name: format.what for name, format in FORMATS.items()} | {"all": "all of these"}
+_FORMAT_LIST = "\n".join(f"  {name:<15} {what}" for name, what in _LISTED.items())
 
 
 def _list_formats(command: click.Command) -> click.Command:
@@ -36,6 +37,9 @@ def _list_formats(command: click.Command) -> click.Command:
     metavar="FORMAT",
     help="Format to write. Can be repeated (default: the files of `align`).",
 )
+@click.option(
+    "--title", default="", metavar="TEXT", help="Title of pictures (default: of film and book)."
+)
 @click.option("--uncorrected", is_flag=True, help="Ignore the corrections made with `view`.")
 @options.moved
 @options.results(
@@ -45,6 +49,7 @@ def _list_formats(command: click.Command) -> click.Command:
 def export(
     alignment: Path,
     formats: tuple[str, ...],
+    title: str,
     uncorrected: bool,
     out: Path | None,
     force: bool,
@@ -64,7 +69,7 @@ def export(
     Examples:
       folioreel export result
       folioreel export result --as csv --out corrected.csv
-      folioreel export result --as svg --as pdf --out figures
+      folioreel export result --as svg --as pdf --title "Jane Eyre, 2011" --out figures
       folioreel export result --as eaf --as tei
     """
     from folioreel.export.results import check_folder, write_format, write_results
@@ -79,13 +84,16 @@ def export(
     else:
         check_folder(out, chosen, force=force)
     with output.show_progress() as progress:
-        opened = open_corrected(alignment, book, film, uncorrected=uncorrected)
+        # Only the page shows pictures.
+        opened = open_corrected(
+            alignment, book, film, uncorrected=uncorrected, needs_film="page" in chosen
+        )
         if is_file:
             make_folder(out.parent)
-            write_format(opened, chosen[0], out, progress)
+            write_format(opened, chosen[0], out, progress, title)
             files = [out]
         else:
-            files = write_results(opened, out, progress, chosen)
+            files = write_results(opened, out, progress, chosen, title)
     judged = sum(link.judged is not None for link in opened.links)
     output.show_json({"files": [str(path) for path in files], "judged": judged})
     if judged:
@@ -101,17 +109,18 @@ def export(
 def import_corrections(
     alignment: Path, corrections: Path, book: tuple[Path, ...], film: tuple[Path, ...]
 ) -> None:
-    """Read corrections back from a spreadsheet.
+    """Read corrections from a table.
 
     CORRECTIONS is the table that `export --as csv` wrote, with `match` or `none` in the column
     `judged`. Where the passage is another one, put its number into `sentence` (`export --as
-    sentences` lists them), or empty that cell and put its words into `passage`. Or it is a file
-    that was saved from page.html. The links around corrections are found anew, and `export` writes
-    them.
+    sentences` lists them), or empty that cell and put its words into `passage`. It can also be an
+    annotations.tsv, with times of the film and lines of the book, or a file that was saved from
+    page.html. The links around corrections are found anew, and `export` writes them.
 
     \b
     Examples:
       folioreel import result corrected.csv
+      folioreel import result annotations.tsv
       folioreel import result judgements.json
     """
     with output.show_progress():
@@ -132,13 +141,14 @@ def open_corrected(
     film: tuple[Path, ...] = (),
     *,
     uncorrected: bool = False,
+    needs_film: bool = True,
 ) -> Alignment:
     """An alignment with the corrections that lie beside it."""
     if uncorrected:
         from folioreel.export.alignment_json import read_alignment
 
-        return read_alignment(alignment, book or None, film or None)
-    session = open_session(alignment, book, film)
+        return read_alignment(alignment, book or None, film or None, needs_film=needs_film)
+    session = open_session(alignment, book, film, needs_film=needs_film)
     if session.is_behind:  # the last `view` was killed before it could write its links
         session.prepare(output.show_error)
     try:
@@ -147,12 +157,18 @@ def open_corrected(
         session.close()
 
 
-def open_session(alignment: Path, book: tuple[Path, ...], film: tuple[Path, ...]) -> Session:
+def open_session(
+    alignment: Path, book: tuple[Path, ...], film: tuple[Path, ...], *, needs_film: bool = True
+) -> Session:
     """An alignment and the corrections that lie beside it."""
     from folioreel.export.alignment_json import FILE_NAME, read_alignment
-    from folioreel.viewer.judgements import judgements_folder
+    from folioreel.viewer.judgements import describe_unplaced, judgements_folder
     from folioreel.viewer.session import Session
 
     # Judgements are kept beside the file, so its name is needed even if the folder was given.
     path = alignment / FILE_NAME if alignment.is_dir() else alignment
-    return Session(read_alignment(path, book or None, film or None), judgements_folder(path))
+    found = read_alignment(path, book or None, film or None, needs_film=needs_film)
+    session = Session(found, judgements_folder(path))
+    if session.judgements.unplaced:
+        output.show_note(describe_unplaced(session.judgements))
+    return session

@@ -160,7 +160,8 @@ preset = name(
     "--preset",
     "auto",
     "Alignment method: auto, which chooses one of default, multilingual, words and across by the "
-    "languages of film and book; one of these; fast; paper; or the folder of a trained preset.",
+    "languages of film and book; one of these; fast; paper; paper-literal; or the folder of a "
+    "trained preset.",
     "NAME|FOLDER",
 )
 # The names of the parameters are those of `folioreel.align`, which is called with them.

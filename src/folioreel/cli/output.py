@@ -25,6 +25,7 @@ from folioreel.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from folioreel.apps.library import Failure
+    from folioreel.types import Alignment
 
 # Book titles and paths may be very long; a table with several columns should still fit a window.
 _LONGEST_CELL = 40
@@ -34,6 +35,10 @@ _DECIMALS = 4
 _PASSAGE_WIDTH = 88
 # What a terminal would obey or hide instead of showing it: controls, and marks that reverse text.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 class Notices(logging.Handler):
@@ -88,6 +93,12 @@ def show_notes(path: Path, notes: tuple[str, ...]) -> None:
     """What a reader noticed in a file, or chose."""
     for note in notes:
         show_note(f"{path.name}: {note}")
+
+
+def show_warnings(alignment: Alignment) -> None:
+    """What makes an alignment doubtful, such as the wrong book, on stderr."""
+    for warning in alignment.warnings:
+        show_error(f"{alignment.film.title}: {warning}")
 
 
 def show_failures(failures: Iterable[Failure]) -> None:

@@ -39,7 +39,9 @@ def report(
     """
     from folioreel.apps.report import make_report
 
-    found = make_report(open_corrected(alignment, book, film))
+    opened = open_corrected(alignment, book, film, needs_film=False)
+    output.show_warnings(opened)
+    found = make_report(opened)
     folder = out or (alignment if alignment.is_dir() else alignment.parent) / "report"
     _write(found, folder, "report", force=force)
 
@@ -71,5 +73,8 @@ def compare(alignments: tuple[Path, ...], out: Path, force: bool) -> None:
     """
     from folioreel.apps.compare import compare_alignments
 
-    found = compare_alignments([open_corrected(alignment) for alignment in alignments])
+    opened = [open_corrected(alignment, needs_film=False) for alignment in alignments]
+    for one in opened:
+        output.show_warnings(one)
+    found = compare_alignments(opened)
     _write(found, out, "compare", force=force)

@@ -30,7 +30,7 @@ def transcribe(film: Path, speech: SpeechConfig, out: Path | None, force: bool) 
       folioreel transcribe film.mkv --speech-model small --speech-language fr --out subtitles
     """
     from folioreel.export.transcript import SUFFIXES, transcript_to_dict, write_transcript
-    from folioreel.files import check_output_file, make_folder
+    from folioreel.files import check_output_file
     from folioreel.ingest.speech.transcribe import transcribe as listen_to
     from folioreel.ingest.video.container import OpenVideo
 
@@ -42,7 +42,6 @@ def transcribe(film: Path, speech: SpeechConfig, out: Path | None, force: bool) 
     if not transcript.sentences:
         raise InputError(f"{transcript.model} hears nobody speak; no subtitles were written", film)
     output.show_json(transcript_to_dict(transcript))
-    make_folder(stem.parent)
     files = write_transcript(transcript, stem)
     output.show_line(f"{len(transcript.sentences):,} sentences: {transcript}")
     output.show_written(*files)

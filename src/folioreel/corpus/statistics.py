@@ -6,7 +6,8 @@ Words are those of `folioreel.text.tokenize`, which does not count punctuation m
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class CorpusStatistics:
     median_sentence_words: float
     left_out: dict[str, int]
     """Status → number of books: `short`, `duplicate`, `held out`, `unreadable`."""
+    genres: dict[str, int] = field(default_factory=dict)
+    """Genre → number of books, most first, where genres were given; `""`: books without one."""
 
     def figures(self) -> dict[str, str]:
         """The rows of the table: name → figure."""
@@ -38,14 +41,20 @@ class CorpusStatistics:
             "unique words": f"{self.unique_words:,}",
             "mean words per sentence": f"{self.mean_sentence_words:.1f}",
             "median words per sentence": f"{self.median_sentence_words:g}",
+            **{f"genre: {name or 'unknown'}": f"{n:,}" for name, n in self.genres.items()},
             **{f"left out: {status}": f"{count:,}" for status, count in self.left_out.items()},
         }
 
 
 def measure_corpus(
-    corpus: Corpus, progress: ProgressCallback = ignore_progress
+    corpus: Corpus,
+    progress: ProgressCallback = ignore_progress,
+    genres: Mapping[str, str] | None = None,
 ) -> CorpusStatistics:
-    """Count what a corpus holds, in one pass over it."""
+    """Count what a corpus holds, in one pass over it.
+
+    `genres` are by the path of a book in the folder that the corpus was built from.
+    """
     unique: set[str] = set()
     # A histogram instead of a list: BookCorpus has 74 million sentences, but few lengths.
     lengths: Counter[int] = Counter()
@@ -64,8 +73,14 @@ def measure_corpus(
         unique_words=len(unique),
         mean_sentence_words=words_in_all / max(1, sentences),
         median_sentence_words=median_of_histogram(lengths),
+        genres=_count_genres(corpus, genres) if genres is not None else {},
         left_out={status: statuses[status] for status in STATUSES if status != "kept"},
     )
+
+
+def _count_genres(corpus: Corpus, genres: Mapping[str, str]) -> dict[str, int]:
+    counts = Counter(genres.get(book.path, "") for book in corpus.manifest.kept)
+    return dict(sorted(counts.items(), key=lambda item: (item[0] == "", -item[1], item[0])))
 
 
 def median_of_histogram(histogram: Counter[int]) -> float:

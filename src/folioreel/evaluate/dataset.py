@@ -12,9 +12,9 @@ judges some or all of them: `match` (the book has a counterpart), `scene` (the e
 there, but the line is new) or `none` (not in the book).
 
 `annotations.tsv` pairs a time in the film with a line of the book (paper, section 3). It has the
-columns `time_s` (seconds, or h:mm:ss) and `line`, and optionally `end_s`, `line_to` and `kind`
-(dialogue, visual or audio). A table of just two columns needs no header. Places that it does not
-mention may match as well, so such a pair has no `none`.
+columns `time_s` (seconds, or h:mm:ss) and `line`, and optionally `end_s`, `line_to`, `kind`
+(dialogue, visual or audio) and `note`. A table of just two columns needs no header. Places that it
+does not mention may match as well, so such a pair has no `none`.
 
 `film.json` is a film as it was read: shots and spoken sentences with their times, and the path of
 the video. The viewer writes it, so that a pair judged there keeps the moments that were judged.

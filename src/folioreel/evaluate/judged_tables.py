@@ -13,9 +13,9 @@ from typing import Literal, TypeGuard, TypeVar
 from folioreel.errors import InputError
 from folioreel.ingest import tables
 from folioreel.times import is_clock, parse_clock
+from folioreel.types import JudgedKind
 
 Verdict = Literal["match", "scene", "none"]
-JudgedKind = Literal["dialogue", "visual", "audio"]
 Lines = tuple[int, int]  # first and last line of a passage, counted from 1
 
 _KINDS: dict[str, JudgedKind] = {"visual": "visual", "audio": "audio"}
@@ -45,6 +45,7 @@ class Judgement:
     kind: JudgedKind = "dialogue"
     times_s: tuple[float, float] | None = None
     """Start and end, if the judges gave a time instead of a line."""
+    note: str = ""
 
 
 def read_spoken(path: Path) -> tuple[SpokenLine, ...]:
@@ -168,6 +169,7 @@ def _annotation(row: dict[str, str], spoken: tuple[SpokenLine, ...], lines: int)
         passages=(_passage(row["line"], last, lines),),
         kind=_kind(row),
         times_s=(start_s, end_s),
+        note=row["note"] if _is_given(row.get("note")) else "",
     )
 
 

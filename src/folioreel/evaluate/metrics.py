@@ -145,10 +145,9 @@ def score_shots(pair: Pair, links: Sequence[PlacedLink]) -> ShotScores | None:
     """
     if not pair.shots:
         return None
-    index = _LinkIndex(links)
-    own = [index.find(*(shot.times_s or (0.0, 0.0))) for shot in pair.shots]
-    distances = np.array([_distance(pair, *both) for both in zip(pair.shots, own, strict=True)])
-    claimed = np.array([link is not None and link.in_book for link in own])
+    own = own_links(pair, links, shots=True)
+    distances = np.array([distance(pair, *both) for both in own])
+    claimed = np.array([link is not None and link.in_book for _, link in own])
     match = np.array([shot.verdict == "match" for shot in pair.shots])
     none = np.array([shot.verdict == "none" for shot in pair.shots])
     return ShotScores(
@@ -161,20 +160,37 @@ def score_shots(pair: Pair, links: Sequence[PlacedLink]) -> ShotScores | None:
     )
 
 
+def own_links(
+    pair: Pair, links: Sequence[PlacedLink], *, shots: bool = False
+) -> list[tuple[Judgement, PlacedLink | None]]:
+    """Each judgement of a pair (of its silent shots) with its link: the one that overlaps it most.
+
+    An annotated time may lie between links, and then means the nearest one; a shot has none then.
+    """
+    index = _LinkIndex(links)
+    found = []
+    for judgement in pair.shots if shots else pair.judgements:
+        if judgement.times_s is not None:
+            own = index.find(*judgement.times_s, nearest=not shots)
+        else:
+            line = pair.spoken[judgement.line]
+            own = index.find(line.start_s, line.end_s)
+        found.append((judgement, own))
+    return found
+
+
 def judge_links(pair: Pair, links: Sequence[PlacedLink]) -> Outcomes:
     """How each judged line turned out; every figure of lines is a function of this."""
     index = _LinkIndex(links)
     spoken = [index.find(line.start_s, line.end_s) for line in pair.spoken]
     scores, distances, recalled = [], [], []
-    for judgement in pair.judgements:
-        times_s = judgement.times_s
-        own = index.find(*times_s, nearest=True) if times_s else spoken[judgement.line]
+    for judgement, own in own_links(pair, links):
         low, high = judgement.line - NEAR_SENTENCES, judgement.line + NEAR_SENTENCES + 1
         around = [own, *spoken[max(0, low) : high]]
         # Books other than plain text have no lines: such a link cannot be judged.
         scores.append(own.score if own is not None and own.line else UNLINKED)
-        distances.append(_distance(pair, judgement, own))
-        recalled.append(any(_distance(pair, judgement, k) <= NEAR_PARAGRAPHS for k in around))
+        distances.append(distance(pair, judgement, own))
+        recalled.append(any(distance(pair, judgement, k) <= NEAR_PARAGRAPHS for k in around))
     return Outcomes(
         verdicts=np.array([judgement.verdict for judgement in pair.judgements], dtype=np.str_),
         hows=np.array([judgement.how for judgement in pair.judgements], dtype=np.str_),
@@ -267,8 +283,8 @@ class _LinkIndex:
         return self._links[best] if nearest or shared[best] > 1e-6 else None
 
 
-def _distance(pair: Pair, judgement: Judgement, link: PlacedLink | None) -> int:
-    """Paragraphs between a link and the truth."""
+def distance(pair: Pair, judgement: Judgement, link: PlacedLink | None) -> int:
+    """Paragraphs between a link and the truth; very many if there is no link or no truth."""
     if link is None or not link.line or not judgement.passages:
         return _NOWHERE
 

@@ -32,7 +32,7 @@ from folioreel.evaluate.baselines import BASELINES, baseline_links
 from folioreel.evaluate.dataset import Pair
 from folioreel.evaluate.intervals import difference_intervals, figure_intervals
 from folioreel.evaluate.metrics import Outcomes, ShotScores
-from folioreel.files import make_folder, write_text
+from folioreel.files import write_text, writing_together
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import AUTO
 from folioreel.models.sentence_encoder import load_encoder
@@ -96,15 +96,21 @@ def make_system(
 
 
 def evaluate_system(
-    folder: Path, system: System, progress: ProgressCallback = ignore_progress
+    folder: Path,
+    system: System,
+    progress: ProgressCallback = ignore_progress,
+    see: Callable[[Pair, Alignment], None] | None = None,
 ) -> list[PairResult]:
-    """Align every judged pair of a dataset, and judge the links."""
+    """Align every judged pair of a dataset, and judge the links; `see` is shown each alignment."""
     folders = dataset.find_pairs(folder)
     results = []
     for done, path in enumerate(folders):
         pair = dataset.load_pair(path)
         whole = Progress(stage="evaluating", done=done, total=len(folders), name=pair.name)
-        results.append(judge_alignment(pair, system(pair, nest_progress(progress, whole))))
+        alignment = system(pair, nest_progress(progress, whole))
+        if see is not None:
+            see(pair, alignment)
+        results.append(judge_alignment(pair, alignment))
     progress(Progress(stage="evaluating", done=len(folders), total=len(folders)))
     return results
 
@@ -183,7 +189,6 @@ def write_report(rows: Sequence[Row], folder: Path) -> list[Path]:
 
     `report.json` is written last: if it exists, the report is complete.
     """
-    make_folder(folder)
     names = {row["pair"]: "all pairs" if row["pair"] == MEAN else row["pair"] for row in rows}
     last = rows[-1]
     title = names[last["pair"]]
@@ -191,21 +196,22 @@ def write_report(rows: Sequence[Row], folder: Path) -> list[Path]:
         folder / name
         for name in ("report.csv", "report.md", "reliability.png", "coverage.png", "report.json")
     ]
-    write_text(files[0], _csv(rows))
-    write_text(files[1], _markdown(rows))
-    bins = tuple(calibration.CalibrationBin(**one) for one in last["calibration"]["bins"])
-    found = calibration.Calibration(**{**last["calibration"], "bins": bins})
-    calibration.write_reliability(found, files[2], f"Reliability: {title}")
-    curves = {
-        names[row["pair"]]: {int(c): share for c, share in row["coverage_curve"].items()}
-        for row in rows
-    }
-    calibration.write_precision_coverage(
-        curves, files[3], f"Precision and coverage: {title}", bold=title
-    )
-    head = {"format": "folioreel-report", "version": 1, "package_version": __version__}
-    whole = json.dumps({**head, "rows": list(rows)}, ensure_ascii=False, indent=1)
-    write_text(files[4], whole + "\n")
+    with writing_together(folder, [path.name for path in files]):
+        write_text(files[0], _csv(rows))
+        write_text(files[1], _markdown(rows))
+        bins = tuple(calibration.CalibrationBin(**one) for one in last["calibration"]["bins"])
+        found = calibration.Calibration(**{**last["calibration"], "bins": bins})
+        calibration.write_reliability(found, files[2], f"Reliability: {title}")
+        curves = {
+            names[row["pair"]]: {int(c): share for c, share in row["coverage_curve"].items()}
+            for row in rows
+        }
+        calibration.write_precision_coverage(
+            curves, files[3], f"Precision and coverage: {title}", bold=title
+        )
+        head = {"format": "folioreel-report", "version": 1, "package_version": __version__}
+        whole = json.dumps({**head, "rows": list(rows)}, ensure_ascii=False, indent=1)
+        write_text(files[4], whole + "\n")
     return files
 
 

@@ -1,4 +1,4 @@
-"""The paper's table of its dataset (table 1): what a book or a film holds."""
+"""The paper's table of its dataset (table 1): what books and films hold, and what was judged."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from typing import Any
 
 from folioreel.config import SpeechConfig
 from folioreel.errors import UnreadableWordsError
+from folioreel.evaluate.dataset import Pair, find_pairs, is_pair, load_pair, load_pair_film
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import holds_film, is_film, load_film
+from folioreel.ingest.genres import read_genres
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.sync import Timing
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import tokenize
 from folioreel.types import Book, Film
+
+INDEX = "index.tsv"
+"""Optional, in the folder of a dataset: the genre of each pair, in the columns `pair`, `genre`."""
+ALL = "All"
+_SUMS = (
+    *("sentences", "words", "paragraphs", "shots", "subtitle_sentences"),
+    *("dialogue", "visual", "audio"),
+)
 
 _log = logging.getLogger(__name__)
 
@@ -66,11 +76,10 @@ def inspect_file(
     """
     name = path.absolute().name
     if not (holds_film(path) if path.is_dir() else is_film(path)):
-        return {
-            "kind": "book",
-            "file": name,
-            **describe_book(load_book(path, language=book_language)),
-        }
+        book = load_book(path, language=book_language)
+        if book.volumes:
+            _log.info(f"{name}: {book.notes[0]}")  # their order
+        return {"kind": "book", "file": name, **describe_book(book)}
     load = partial(
         load_film,
         path,
@@ -88,4 +97,51 @@ def inspect_file(
         # The shots of a video can be counted all the same.
         _log.warning(str(error))
         film = load(subtitles="none")
+    if film.parts:
+        _log.info(f"{name}: {film.notes[0]}")  # their order
     return {"kind": "film", "file": name, **describe_film(film)}
+
+
+def is_dataset(folder: Path) -> bool:
+    """Whether a folder is a judged pair or holds some."""
+    return folder.is_dir() and (is_pair(folder) or any(map(is_pair, folder.iterdir())))
+
+
+def describe_dataset(
+    folder: Path, *, shots: bool = True, progress: ProgressCallback = ignore_progress
+) -> list[dict[str, Any]]:
+    """The whole table: a row for each judged pair; with several, one for all of them.
+
+    `dialogue`, `visual` and `audio` count the matches of each kind; judged silent shots are visual.
+    In the last row, unique words are those of all books together.
+    """
+    genres = read_genres(folder / INDEX, "pair") if (folder / INDEX).is_file() else {}
+    rows: list[dict[str, Any]] = []
+    unique: set[str] = set()
+    for path in track(find_pairs(folder), "counting", progress, name=lambda path: path.name):
+        pair = load_pair(path)
+        book = load_book(pair.book)
+        unique.update(word for sentence in book.sentences for word in tokenize(sentence.text))
+        rows.append(_describe_pair(pair, book, genres, shots=shots))
+    if len(rows) > 1:
+        whole = {name: sum(row[name] for row in rows) for name in _SUMS}
+        whole["mean_sentence_words"] = round(whole["words"] / whole["sentences"], 1)
+        whole["longest_sentence_words"] = max(row["longest_sentence_words"] for row in rows)
+        several = {"pair": ALL, "genre": "", "unique_words": len(unique), **whole}
+        rows.append({name: several[name] for name in rows[0]})
+    return rows if genres else [_without(row, "genre") for row in rows]
+
+
+def _describe_pair(
+    pair: Pair, book: Book, genres: dict[str, str], *, shots: bool
+) -> dict[str, Any]:
+    written = _without(describe_book(book), "title", "language", "chapters")
+    film = describe_film(load_pair_film(pair, shots=shots))
+    matches = [j for j in (*pair.judgements, *pair.shots) if j.verdict == "match"]
+    kinds = {kind: sum(j.kind == kind for j in matches) for kind in ("dialogue", "visual", "audio")}
+    shown = {name: film[name] for name in ("shots", "subtitle_sentences")}
+    return {"pair": pair.name, "genre": genres.get(pair.name, ""), **written, **shown, **kinds}
+
+
+def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}

@@ -6,6 +6,7 @@ To read an alignment no video is decoded: shots and spoken sentences have their 
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,26 @@ from folioreel.ingest.several import Given
 from folioreel.json_input import parse_json
 from folioreel.reading import read_whole
 from folioreel.times import check_parts, check_spans
-from folioreel.types import Alignment, Book, Film, FilmPart, Link, Moment, Shot, Subtitle
+from folioreel.types import (
+    Alignment,
+    Alternative,
+    Annotation,
+    Book,
+    Film,
+    FilmPart,
+    Link,
+    Moment,
+    Shot,
+    Subtitle,
+)
 
 FILE_NAME = "alignment.json"
 FORMAT = "folioreel-alignment"
 VERSION = 1
+
+_LISTS = re.compile(r'"alternatives": \[[^][]*\]')
+"""What is written on one line each, as it would take nine. Texts cannot match: their quotes are
+escaped."""
 
 
 def alignment_to_dict(alignment: Alignment) -> dict[str, Any]:
@@ -116,9 +132,14 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         **_part_times(alignment.film, moment),
         "kind": moment.kind,
         "text": moment.text,
+        **_speaker_to_dict(alignment.film, moment),
         "in_book": link.in_book,
         "score": round(link.score, 4),
         "judged": link.judged,
+        "alternatives": [
+            {"sentence": other.sentence, "score": other.score} for other in link.alternatives
+        ],
+        "annotation": _annotation_to_dict(link.annotation),
         "sentence": sentence.index,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
@@ -129,6 +150,37 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
         "char_start": sentence.char_start,
         "char_end": sentence.char_end,
     }
+
+
+def _annotation_to_dict(annotation: Annotation | None) -> dict[str, Any] | None:
+    if annotation is None:
+        return None
+    span = annotation.sentences
+    return {
+        "moments": list(annotation.moments),
+        "sentences": None if span is None else list(span),
+        "kind": annotation.kind,
+        "note": annotation.note,
+    }
+
+
+def _annotation_from_dict(values: dict[str, Any] | None) -> Annotation | None:
+    if values is None:
+        return None
+    span = values["sentences"]
+    return Annotation(
+        moments=(values["moments"][0], values["moments"][1]),
+        sentences=None if span is None else (span[0], span[1]),
+        kind=values["kind"],
+        note=values["note"],
+    )
+
+
+def _speaker_to_dict(film: Film, moment: Moment) -> dict[str, Any]:
+    """Who speaks, only in a film whose subtitles name somebody."""
+    if not film.names_speakers:
+        return {}
+    return {"speaker": None if moment.subtitle is None else film.subtitles[moment.subtitle].speaker}
 
 
 def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
@@ -146,7 +198,8 @@ def _part_times(film: Film, moment: Moment) -> dict[str, Any]:
 def write_alignment(alignment: Alignment, path: Path) -> None:
     """Write `alignment.json`."""
     document = alignment_to_dict(alignment)
-    write_text(path, json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+    write_text(path, _LISTS.sub(lambda found: re.sub(r"\n *", "", found[0]), text) + "\n")
 
 
 def load_schema() -> dict[str, Any]:
@@ -189,7 +242,11 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def read_alignment(
-    path: Path | str, book: Given | None = None, film: Given | None = None
+    path: Path | str,
+    book: Given | None = None,
+    film: Given | None = None,
+    *,
+    needs_film: bool = True,
 ) -> Alignment:
     """An alignment as it was when it was written.
 
@@ -198,6 +255,8 @@ def read_alignment(
         book: Where the book's file is now, if it was moved; the folder it is in; or the files of
             all volumes in order.
         film: The same for the film and its parts.
+        needs_film: Whether the film's files must be there; what is said, and when, is known
+            without them.
 
     Raises:
         InputError: A file is missing, has changed, or is not what it should be.
@@ -206,7 +265,8 @@ def read_alignment(
     path = path / FILE_NAME if path.is_dir() else path
     document = read_document(path)
     read_book = _read_book(document["book"], find_files(document, "book", path, book), path)
-    read_film = _read_film(document, find_files(document, "film", path, film), path)
+    files = find_files(document, "film", path, film, must_exist=needs_film)
+    read_film = _read_film(document, files, path)
     links = tuple(
         Link(
             moment=link["moment"],
@@ -214,14 +274,24 @@ def read_alignment(
             score=link["score"],
             in_book=link["in_book"],
             judged=link.get("judged"),
+            alternatives=tuple(
+                Alternative(sentence=other["sentence"], score=other["score"])
+                for other in link.get("alternatives", ())
+            ),
+            annotation=_annotation_from_dict(link.get("annotation")),
         )
         for link in document["links"]
     )
     moments, sentences = len(read_film.moments), len(read_book.sentences)
     if [link.moment for link in links] != list(range(moments)):
         raise InputError("does not have one link per moment in time order; align again", path)
-    if any(link.sentence >= sentences for link in links):
+    named = {k.sentence for k in links} | {k.sentence for link in links for k in link.alternatives}
+    if max(named, default=0) >= sentences:
         raise InputError(f"has a link beyond the book's {sentences} sentences; align again", path)
+    for annotation in filter(None, (link.annotation for link in links)):
+        spans = ((annotation.moments, moments), (annotation.sentences or (0, 0), sentences))
+        if not all(first <= last < size for (first, last), size in spans):
+            raise InputError("has a judgement of what is not there; align again", path)
     return Alignment(
         book=read_book,
         film=read_film,
@@ -259,7 +329,7 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
         raise InputError("does not have one spoken link per subtitle; align again", alignment)
     # Moments are in time order, as `Film.moments` has them.
     order = sorted(range(len(times)), key=lambda k: (*times[k], k))
-    texts = {k: link["text"] for k, link in zip(order, spoken, strict=True)}
+    said = dict(zip(order, spoken, strict=True))
     path = None if "parts" in record else files[0]
     return Film(
         title=record["title"],
@@ -269,7 +339,13 @@ def _read_film(document: dict[str, Any], files: list[Path], alignment: Path) -> 
             for k, (start_s, end_s) in enumerate(record["shot_times_s"])
         ),
         subtitles=tuple(
-            Subtitle(index=k, start_s=start_s, end_s=end_s, text=texts[k])
+            Subtitle(
+                index=k,
+                start_s=start_s,
+                end_s=end_s,
+                text=said[k]["text"],
+                speaker=said[k].get("speaker"),
+            )
             for k, (start_s, end_s) in enumerate(times)
         ),
         video=path if record["is_video"] else None,

@@ -1,8 +1,8 @@
 """ELAN: the moments on time-aligned tiers, each with its passage and its probability (EAF 3.0).
 
 Annotations of one tier must not overlap, so lines that are spoken at the same time go to a tier of
-their own. What is said of a moment (passage, chapter, place, probability, judgement) is on tiers
-that depend on it.
+their own. What is said of a moment (passage, chapter, place, probability, and a reader's judgement,
+kind and note) is on tiers that depend on it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _add_tier(
     """A tier of moments and the tiers that depend on it."""
     tier = etree.SubElement(root, "TIER", LINGUISTIC_TYPE_REF=_TIMED, TIER_ID=name)
     dependent: dict[str, etree._Element] = {}
-    for what in ("passage", "chapter", "place", "probability", "judged"):
+    for what in ("passage", "chapter", "place", "probability", "judged", "kind", "note"):
         dependent[what] = etree.SubElement(
             root,
             "TIER",
@@ -159,6 +159,9 @@ def _said_of(row: _Row) -> Iterator[tuple[str, str]]:
     yield "probability", f"{row['score']:.2f}"
     if row["judged"]:
         yield "judged", str(row["judged"])
+    for what, column in (("kind", "judged_kind"), ("note", "note")):
+        if row[column]:
+            yield what, str(row[column])
 
 
 def _add_value(annotation: etree._Element, text: str) -> None:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from folioreel.types import Alignment
+from folioreel.text import find_words
+from folioreel.types import Alignment, Book
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,6 +41,10 @@ class Estimate:
     def scaled(self, factor: float) -> Estimate:
         """The same in another unit."""
         return Estimate(value=self.value * factor, low=self.low * factor, high=self.high * factor)
+
+    def percent(self) -> str:
+        """A share with its interval, as `72 % (58–86 %)`."""
+        return f"{self.value:.0%} ({100 * self.low:.0f}–{self.high:.0%})".replace("%", " %")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +87,25 @@ def spoken_lines(alignment: Alignment) -> Chances:
         chances=tuple(k.score if k.judged is None else float(k.in_book) for k in links),
         judged=tuple(k.judged is not None for k in links),
     )
+
+
+def describe_share(alignment: Alignment) -> str:
+    """How much of the film is in the book, in words.
+
+    Silent shots are seldom found, so the share is that of the lines, unless nobody speaks.
+    """
+    lines = spoken_lines(alignment)
+    share = lines.share()
+    if share is None:
+        in_book = sum(link.in_book for link in alignment.links)
+        return f"{in_book} of {len(alignment.links)} silent shots are in the book"
+    return f"{share.percent()} of {len(lines.weights):,} spoken lines are in the book"
+
+
+def count_words(book: Book) -> list[int]:
+    """The words of each paragraph."""
+    lengths = [len(find_words(sentence.text)) for sentence in book.sentences]
+    return [sum(lengths[j] for j in paragraph.sentences) for paragraph in book.paragraphs]
 
 
 def estimate_share(weights: ArrayLike, chances: ArrayLike, judged: ArrayLike) -> Estimate | None:

@@ -16,6 +16,8 @@ class Format:
     what: str  # for --help
     has_parts: bool = False
     """Whether a film in several parts also gets a file for each part, with its own times."""
+    has_title: bool = False
+    """Whether its writer takes a `title`."""
 
     def load_writer(self) -> Callable[..., None]:
         """The function that writes it: `write(alignment, path)`, or `write(…, part)`."""
@@ -38,9 +40,15 @@ FORMATS = {
         what="the passages as subtitles",
         has_parts=True,
     ),
-    "png": Format(file="alignment.png", writer="picture.write_picture", what="the picture"),
-    "svg": Format(file="alignment.svg", writer="picture.write_picture", what="the picture"),
-    "pdf": Format(file="alignment.pdf", writer="picture.write_picture", what="the picture"),
+    "png": Format(
+        file="alignment.png", writer="picture.write_picture", what="the picture", has_title=True
+    ),
+    "svg": Format(
+        file="alignment.svg", writer="picture.write_picture", what="the picture", has_title=True
+    ),
+    "pdf": Format(
+        file="alignment.pdf", writer="picture.write_picture", what="the picture", has_title=True
+    ),
     "page": Format(file="page.html", writer="page_html.write_page", what="the page"),
     "eaf": Format(file="alignment.eaf", writer="elan.write_eaf", what="ELAN", has_parts=True),
     "tei": Format(file="alignment.tei.xml", writer="tei.write_tei", what="TEI stand-off"),

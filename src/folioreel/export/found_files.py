@@ -12,7 +12,7 @@ from typing import Any
 
 from folioreel.errors import InputError
 from folioreel.files import file_sha256
-from folioreel.ingest.several import Given
+from folioreel.ingest.several import Given, each_given
 from folioreel.reading import is_file
 
 _HASHED_BYTES = 500_000_000
@@ -20,7 +20,12 @@ _HASHED_BYTES = 500_000_000
 
 
 def find_files(
-    document: dict[str, Any], what: str, alignment: Path, given: Given | None = None
+    document: dict[str, Any],
+    what: str,
+    alignment: Path,
+    given: Given | None = None,
+    *,
+    must_exist: bool = True,
 ) -> list[Path]:
     """The files of the book or the film, checked against what the alignment says of them.
 
@@ -29,12 +34,13 @@ def find_files(
         what: `book` or `film`.
         alignment: The path of `alignment.json`.
         given: Where the user says they are: the files in order, or the folder they are in.
+        must_exist: If not, files that are nowhere to be found are given as they are recorded.
     """
     record = document[what]
     records = record.get("volumes" if what == "book" else "parts") or [record]
     if given is None:
-        return [_find_file(record, what, alignment) for record in records]
-    named = [Path(given)] if isinstance(given, Path | str) else [Path(path) for path in given]
+        return [_find_file(record, what, alignment, must_exist) for record in records]
+    named = each_given(given)
     if len(named) == 1 and named[0].is_dir():
         named = [_find_in_folder(named[0], record) for record in records]
     if len(named) != len(records):
@@ -53,7 +59,7 @@ def find_files(
     return named
 
 
-def _find_file(record: dict[str, Any], what: str, alignment: Path) -> Path:
+def _find_file(record: dict[str, Any], what: str, alignment: Path, must_exist: bool) -> Path:
     """A file that was not given: where it was, or near the alignment."""
     if record["path"] is None:
         raise InputError(f"does not say where its {what} is; give it with --{what} FILE", alignment)
@@ -61,6 +67,8 @@ def _find_file(record: dict[str, Any], what: str, alignment: Path) -> Path:
     found = next((place for place in places if _is_it(place, record)), None)
     if found is not None:
         return found
+    if not must_exist:
+        return Path(record["path"])
     if places:
         raise InputError(
             f"has changed since {alignment} was made; align again, or give the {what} as it was "

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from folioreel.errors import FolioReelError, InputError
+from folioreel.export.estimates import count_words
 from folioreel.files import write_text
 from folioreel.ingest.picture import FilmStills
 from folioreel.progress import ProgressCallback, ignore_progress, track
-from folioreel.types import Alignment, Book, Film, Link
+from folioreel.types import Alignment, Annotation, Book, Film, Link
 
 PAYLOAD_VERSION = 1  # of the data: the counterpart is frontend/src/payload.ts
 WIDTH_PX = 160
@@ -60,17 +61,39 @@ def write_page(
     alignment: Alignment, path: Path, progress: ProgressCallback = ignore_progress
 ) -> None:
     """Write the page as one file that works from disk, offline."""
-    judgements = [
-        {
-            "moment": link.moment,
-            "verdict": link.judged,
-            "sentence": link.sentence if link.judged == "match" else None,
-        }
-        for link in alignment.links
-        if link.judged is not None
-    ]
+    judgements = [_page_judgement(link) for link in alignment.links if _is_first_judged(link)]
     payload = make_payload(alignment, inline_thumbnails(alignment.film, progress), judgements)
     write_text(path, render_page(payload)[0])
+
+
+def _is_first_judged(link: Link) -> bool:
+    """Whether a link was judged, and is the first of those that were judged with it."""
+    if link.annotation is None:
+        return link.judged is not None
+    return link.judged is not None and link.moment == link.annotation.moments[0]
+
+
+def _page_judgement(link: Link) -> dict[str, Any]:
+    """The judgement of a link in the page's form."""
+    said = link.annotation or Annotation(moments=(link.moment, link.moment))
+    first, last = said.sentences or (link.sentence, link.sentence)
+    is_match = link.judged == "match"
+    judgement = {
+        "moment": link.moment,
+        "verdict": link.judged,
+        "sentence": first if is_match else None,
+        "moment_to": said.moments[1],
+        "sentence_to": last if is_match else None,
+        "kind": said.kind,
+        "note": said.note or None,
+    }
+    usual = {"moment_to": link.moment, "sentence_to": judgement["sentence"]}
+    usual |= {"kind": None, "note": None}
+    return {
+        name: value
+        for name, value in judgement.items()
+        if name not in usual or value != usual[name]
+    }
 
 
 def render_page(payload: dict[str, Any]) -> tuple[str, str]:
@@ -182,7 +205,13 @@ def _identity(alignment: Alignment) -> str:
 
 def page_link(link: Link) -> dict[str, Any]:
     """A link in the page's form."""
-    return {"sentence": link.sentence, "score": round(link.score, 4), "in_book": link.in_book}
+    others = [[other.sentence, other.score] for other in link.alternatives]
+    return {
+        "sentence": link.sentence,
+        "score": round(link.score, 4),
+        "in_book": link.in_book,
+        **({"alternatives": others} if others else {}),
+    }
 
 
 def _book(book: Book) -> dict[str, Any]:
@@ -194,7 +223,15 @@ def _book(book: Book) -> dict[str, Any]:
             {"title": chapter.title, "paragraph": chapter.paragraphs.start}
             for chapter in book.chapters
         ],
+        "words": count_words(book),
+        "verse": {str(s.index): list(s.breaks) for s in book.sentences if s.breaks},
+        **_language(book),
     }
+
+
+def _language(source: Book | Film) -> dict[str, str]:
+    """The language, if it is known."""
+    return {"language": source.language} if source.language else {}
 
 
 def _film(film: Film) -> dict[str, Any]:
@@ -212,13 +249,18 @@ def _film(film: Film) -> dict[str, Any]:
         "duration_s": round(film.duration_s, 3),
         "file_name": film.video.name if film.video is not None else None,
         "shots": [[round(shot.start_s, 3), round(shot.end_s, 3)] for shot in film.shots],
+        **_language(film),
         **({"parts": parts} if parts else {}),
     }
 
 
-def encode_jpeg(picture: NDArray[np.uint8], most_bytes: int | None = None) -> bytes | None:
+def encode_jpeg(
+    picture: NDArray[np.uint8],
+    most_bytes: int | None = None,
+    qualities: Sequence[int] = _QUALITIES,
+) -> bytes | None:
     """A picture as JPEG, at lower quality if it would be too large; None if that is not enough."""
-    for quality in _QUALITIES:
+    for quality in qualities:
         stream = io.BytesIO()
         Image.fromarray(picture).save(stream, format="JPEG", quality=quality, optimize=True)
         if most_bytes is None or stream.tell() <= most_bytes:

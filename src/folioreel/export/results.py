@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from pathlib import Path
 
+from folioreel.export.estimates import describe_share
 from folioreel.export.formats import FORMATS, RESULTS
-from folioreel.files import check_output_folder, make_folder, mark_finished, mark_unfinished
+from folioreel.files import check_output_folder, make_folder, writing_together
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.text import cut_text
 from folioreel.types import Alignment, Link
 
 PARTS = "parts"
@@ -24,7 +25,11 @@ _EXAMPLE_WIDTH = 58
 
 def check_folder(folder: Path, formats: Iterable[str] = RESULTS, *, force: bool) -> None:
     """Stop before any work is done if results in a folder would be overwritten."""
-    check_output_folder(folder, [*(FORMATS[name].file for name in formats), PARTS], force=force)
+    check_output_folder(folder, _names(formats), force=force)
+
+
+def _names(formats: Iterable[str]) -> list[str]:
+    return [*(FORMATS[name].file for name in formats), PARTS]
 
 
 def write_results(
@@ -32,25 +37,31 @@ def write_results(
     folder: Path,
     progress: ProgressCallback = ignore_progress,
     formats: Iterable[str] = RESULTS,
+    title: str = "",
 ) -> list[Path]:
-    """Write some formats into a folder; returns the files."""
-    mark_unfinished(folder)
+    """Write some formats into a folder; returns the files. `title` is for pictures."""
     chosen = [name for name in FORMATS if name in set(formats)]
-    files = _write_parts(alignment, folder / PARTS, chosen)
-    for name in chosen:
-        files.append(folder / FORMATS[name].file)
-        write_format(alignment, name, files[-1], progress)
-    mark_finished(folder)
+    with writing_together(folder, _names(chosen)):
+        files = _write_parts(alignment, folder / PARTS, chosen)
+        for name in chosen:
+            files.append(folder / FORMATS[name].file)
+            write_format(alignment, name, files[-1], progress, title)
     return files
 
 
 def write_format(
-    alignment: Alignment, name: str, path: Path, progress: ProgressCallback = ignore_progress
+    alignment: Alignment,
+    name: str,
+    path: Path,
+    progress: ProgressCallback = ignore_progress,
+    title: str = "",
 ) -> None:
     """Write one format into a file."""
     write = FORMATS[name].load_writer()
     if name == "page":  # its thumbnails take a while, so it reports progress
         write(alignment, path, progress)
+    elif FORMATS[name].has_title:
+        write(alignment, path, title)
     else:
         write(alignment, path)
 
@@ -77,13 +88,12 @@ def _write_parts(alignment: Alignment, folder: Path, formats: list[str]) -> list
 def summarize(alignment: Alignment) -> str:
     """What was aligned, how much of it is in the book, and some of the surest links."""
     book, film = alignment.book, alignment.film
-    in_book = sum(link.in_book for link in alignment.links)
     lines = [
-        f"{film.title}: {len(film.moments)} moments "
-        f"({len(film.subtitles)} spoken sentences, {len(film.shots)} shots)",
-        f"{book.title}: {len(book.sentences)} sentences, {len(book.paragraphs)} paragraphs, "
-        f"{len(book.chapters)} chapters",
-        f"{in_book} of {len(alignment.links)} moments are in the book",
+        f"{film.title}: {_count(film.moments, 'moment')} "
+        f"({_count(film.subtitles, 'spoken sentence')}, {_count(film.shots, 'shot')})",
+        f"{book.title}: {_count(book.sentences, 'sentence')}, "
+        f"{_count(book.paragraphs, 'paragraph')}, {_count(book.chapters, 'chapter')}",
+        describe_share(alignment),
     ]
     if film.parts:
         lines[0] += f" in {len(film.parts)} parts"
@@ -101,6 +111,10 @@ def summarize(alignment: Alignment) -> str:
     return "\n".join(lines)
 
 
+def _count(things: Sized, what: str) -> str:
+    return f"{len(things)} {what}{'s' * (len(things) != 1)}"
+
+
 def _examples(alignment: Alignment) -> list[Link]:
     """The surest spoken link of each fifth of the film that says more than a few words."""
     spoken = [
@@ -116,4 +130,4 @@ def _examples(alignment: Alignment) -> list[Link]:
 
 
 def _short(text: str) -> str:
-    return textwrap.shorten(text, _EXAMPLE_WIDTH, placeholder=" …")
+    return cut_text(text, _EXAMPLE_WIDTH)

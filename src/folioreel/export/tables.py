@@ -16,22 +16,27 @@ from typing import TYPE_CHECKING, Any
 from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
 from folioreel.files import replacing, write_text
-from folioreel.text import guard_cell
+from folioreel.text import cut_text, guard_cell
 from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Link
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_SPANNED = ("moment", "sentence")  # what a judgement can have several of
 _SRT_WIDTH = 60  # characters of a subtitle line
 _LONGEST_PASSAGE = 240  # characters of a passage that fit on screen as a subtitle: four lines of 60
 
 
 def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
-    """One row per moment: the fields of `alignment.json`, and the sentence's own words."""
-    rows: list[dict[str, Any]] = alignment_to_dict(alignment)["links"]
+    """One row per moment: the fields of `alignment.json`, and the sentence's own words.
+
+    A cell holds one value, so there are no alternatives.
+    """
+    rows = [_flatten(link) for link in alignment_to_dict(alignment)["links"]]
     parts, volumes = alignment.film.parts, alignment.book.volumes
     for row in rows:
+        del row["alternatives"]
         row["chapter_title"] = alignment.book.chapters[row["chapter"]].title
         row["passage"] = alignment.book.sentences[row["sentence"]].text
         if parts:
@@ -39,6 +44,20 @@ def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
         if volumes:
             row["volume_title"] = volumes[row["volume"]].title
     return rows
+
+
+def _flatten(link: dict[str, Any]) -> dict[str, Any]:
+    """A link with its annotation as columns; empty ones of a link that was not judged."""
+    row: dict[str, Any] = {}
+    for name, value in link.items():
+        if name != "annotation":
+            row[name] = value
+            continue
+        said = value or {}
+        row["judged_kind"], row["note"] = said.get("kind"), said.get("note") or None
+        row["first_moment"], row["last_moment"] = said.get("moments") or (None, None)
+        row["first_sentence"], row["last_sentence"] = said.get("sentences") or (None, None)
+    return row
 
 
 def write_csv(alignment: Alignment, path: Path) -> None:
@@ -77,6 +96,8 @@ def write_parquet(alignment: Alignment, path: Path) -> None:
     # Columns without any value would have no type, and two files could not be joined.
     kinds = {"line": pa.int64(), "line_end": pa.int64(), "href": pa.string()}
     kinds |= {"char_start": pa.int64(), "char_end": pa.int64(), "judged": pa.string()}
+    kinds |= {"judged_kind": pa.string(), "note": pa.string()}
+    kinds |= {f"{end}_{what}": pa.int64() for end in ("first", "last") for what in _SPANNED}
     columns = {
         name: pa.array([row[name] for row in rows], type=kinds.get(name)) for name in rows[0]
     }
@@ -168,7 +189,7 @@ def write_srt(alignment: Alignment, path: Path, part: int | None = None) -> None
         if number < len(cues):
             end_s = min(end_s, cues[number][0])
         end_s = max(end_s, start_s + 0.001)
-        short = textwrap.shorten(text, _LONGEST_PASSAGE, placeholder=" …")
+        short = cut_text(text, _LONGEST_PASSAGE)
         body = "\n".join(textwrap.wrap(_plain(short), _SRT_WIDTH))
         times = f"{format_timestamp(start_s, ',')} --> {format_timestamp(end_s, ',')}"
         parts.append(f"{number}\n{times}\n{body}\n")

@@ -1,8 +1,9 @@
 """TEI P5: a timeline, the moments, the passages, and the links between them as stand-off markup.
 
 The book's text is not repeated: a passage points into its file, and quotes the sentence alone.
-`cert` of a link is its probability, and `resp` says whether a reader judged it or folioreel found
-it. Moments that are not in the book have no link.
+`cert` of a link is its probability, `type` says how the passage is rendered (dialogue, visual or
+audio), and `resp` whether a reader judged it or folioreel found it. Moments that are not in the
+book have no link. A reader's notes point to their moments.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ def write_tei(alignment: Alignment, path: Path) -> None:
     if links:  # TEI does not allow an empty group
         group = _add(standoff, "linkGrp", type="rendering", targFunc="moment passage")
     for link in links:
+        kind = link.annotation.kind if link.annotation else None
         _add(
             group,
             "link",
             target=f"#moment-{link.moment} #sentence-{link.sentence}",
+            type=kind or alignment.film.moments[link.moment].kind,
             cert=f"{link.score:.4f}",
             resp="#reader" if link.judged else "#folioreel",
         )
+    _add_notes(standoff, alignment)
     write_xml(root, path)
 
 
@@ -101,6 +105,17 @@ def _add_passages(standoff: etree._Element, alignment: Alignment, path: Path) ->
             **{_ID: f"sentence-{sentence}"},
             target=f"{place.address}{fragment}".replace(" ", "%20"),
         )
+
+
+def _add_notes(standoff: etree._Element, alignment: Alignment) -> None:
+    """A reader's notes, each once, on all moments that it speaks of."""
+    said = [(link.moment, link.annotation) for link in alignment.links]
+    noted = [a for moment, a in said if a is not None and a.note and moment == a.moments[0]]
+    notes = _add(standoff, "listAnnotation") if noted else None
+    for annotation in noted:
+        first, last = annotation.moments
+        target = " ".join(f"#moment-{moment}" for moment in range(first, last + 1))
+        _add(notes, "note", annotation.note, target=target, resp="#reader")
 
 
 def _add(

@@ -9,7 +9,7 @@ from typing import Any
 
 from pysubs2 import SSAEvent, SSAFile
 
-from folioreel.files import write_text
+from folioreel.files import write_text, writing_together
 from folioreel.ingest.speech.transcribe import Transcript
 
 SUFFIXES = (".srt", ".vtt")
@@ -27,11 +27,10 @@ def write_transcript(transcript: Transcript, stem: Path) -> list[Path]:
             text = re.sub(r"[<>{}]", "", cue.text)
             event.plaintext = "\n".join(textwrap.wrap(text, _LINE_WIDTH))
             subtitles.append(event)
-    paths = []
-    for suffix in SUFFIXES:
-        path = stem.with_name(stem.name + suffix)
-        write_text(path, subtitles.to_string(suffix.removeprefix(".")))
-        paths.append(path)
+    paths = [stem.with_name(stem.name + suffix) for suffix in SUFFIXES]
+    with writing_together(stem.parent, [path.name for path in paths]):
+        for path in paths:
+            write_text(path, subtitles.to_string(path.suffix.removeprefix(".")))
     return paths
 
 

@@ -2,7 +2,8 @@
 
 The target is a media fragment of the film, the body a quotation from the book, with the words
 around it, so that other tools find it in any edition. Moments that are not in the book are left
-out. Probability and judgement are properties of our own, which other programs ignore.
+out. A reader's note is a second body. Probability, judgement and kind are properties of our own,
+which other programs ignore.
 """
 
 from __future__ import annotations
@@ -71,6 +72,15 @@ def _annotation(alignment: Alignment, link: Link, root: uuid.UUID, out: Path) ->
     }
     if link.judged is not None:
         annotation["folioreel:judged"] = link.judged
+    said = link.annotation
+    kind = said.kind if said else None
+    annotation["folioreel:kind"] = kind or alignment.film.moments[link.moment].kind
+    if said is not None:
+        annotation["folioreel:moments"] = list(said.moments)
+        annotation["folioreel:sentences"] = list(said.sentences or ())
+        if said.note:
+            note = {"type": "TextualBody", "value": said.note, "purpose": "commenting"}
+            annotation["body"] = [annotation["body"], note]
     return annotation
 
 

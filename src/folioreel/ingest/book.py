@@ -6,6 +6,7 @@ A book may be several such files, which are read one by one and joined (volumes.
 from __future__ import annotations
 
 import bisect
+import logging
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -13,8 +14,8 @@ from pathlib import Path
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_licence, drop_matter
-from folioreel.ingest.books.titles import is_numbered, is_part, titles_in
-from folioreel.ingest.several import Given, check_distinct, list_files
+from folioreel.ingest.books.titles import bare_title, is_numbered, is_part, titles_in
+from folioreel.ingest.several import Given, check_distinct, check_order, list_files
 from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.volumes import join_volumes
@@ -22,6 +23,7 @@ from folioreel.language import decide_language, parse_language
 from folioreel.text import printable, split_sentences
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
+_log = logging.getLogger(__name__)
 Reader = Callable[[SourceFile], Manuscript]
 
 # Format → its reader, as module.function in `books`; imported when needed.
@@ -48,6 +50,7 @@ _SUFFIXES = {
     ".pdf": "pdf",
 }
 
+_FORMATS = "EPUB, PDF, FB2, HTML, Markdown or plain text"
 _BLANKS = b"\xef\xbb\xbf \r\n\t"  # may stand before the first character
 _LONGEST_TITLE = 500  # characters; nothing is joined to a longer one, as headings may be endless
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
@@ -68,7 +71,10 @@ def load_book(path: Given, *, language: str | None = None) -> Book:
         UnknownFormatError: The file is of a kind that we do not read.
     """
     language = None if language is None else parse_language(language)
-    volumes = [_load_file(file, language) for file in list_volumes(path)]
+    files = list_volumes(path)
+    if warning := check_order(path, files):
+        _log.warning(warning)
+    volumes = [_load_file(file, language) for file in files]
     return volumes[0] if len(volumes) == 1 else join_volumes(volumes)
 
 
@@ -79,7 +85,7 @@ def list_volumes(given: Given) -> list[Path]:
         books = [path for path in inside if path.suffix.lower() in _SUFFIXES]
         return check_distinct(books, lambda path: path.stem)
 
-    return list_files(given, "a book", choose)
+    return list_files(given, f"book ({_FORMATS})", choose)
 
 
 def _load_file(path: Path, language: str | None) -> Book:
@@ -136,8 +142,7 @@ def _refuse_other_files(head: bytes, path: Path) -> None:
     kind = describe_known(head) or _describe_data(head, path)
     if kind is not None:
         raise UnknownFormatError(
-            f"is {kind}; give the book as EPUB, PDF, FB2, HTML, Markdown or plain text "
-            "(Calibre converts most books to EPUB)",
+            f"is {kind}; give the book as {_FORMATS} (Calibre converts most books to EPUB)",
             path,
         )
 
@@ -216,7 +221,7 @@ def _assemble(manuscript: Manuscript, file: SourceFile, language: str | None) ->
 
 def _open_chapter(openings: list[tuple[str, int]], text: str, first: int) -> None:
     """Begin a chapter; a part, a number and a title in a row make one title."""
-    text = text.strip(" _*=\u3000")
+    text = bare_title(text)
     if openings and openings[-1][1] == first:
         before = openings.pop()[0]
         # A heading above a number is a part, or a stray line of the title page.
@@ -260,6 +265,7 @@ def _block_sentences(block: Block, language: str | None, first_index: int) -> li
             href=block.href,
             char_start=None if block.lines else block.offset + start,
             char_end=None if block.lines else block.offset + end,
+            breaks=tuple(at - start for at in block.verse_lines if start <= at < end),
         )
         for k, (start, end) in enumerate(spans)
     ]

@@ -23,7 +23,7 @@ from folioreel.ingest.parts import (
     name_stage,
     split_parts,
 )
-from folioreel.ingest.several import Given, check_distinct, list_files
+from folioreel.ingest.several import Given, check_distinct, check_order, list_files
 from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
 from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
@@ -33,6 +33,7 @@ from folioreel.ingest.video.shot_detectors import DetectorName
 from folioreel.ingest.video.shots import VideoScan, recall_features, same_shots, scan_cached
 from folioreel.ingest.video.voice import find_voice
 from folioreel.ingest.video.watch import FrameEncoder
+from folioreel.isolation import read_apart
 from folioreel.language import Languages, parse_language
 from folioreel.progress import ProgressCallback, name_progress
 from folioreel.text import printable
@@ -101,6 +102,8 @@ def load_film(
         book=None if book_language is None else parse_language(book_language),
     )
     files = list_parts(path)
+    if warning := check_order(path, files):
+        _log.warning(warning)
     films = [
         _load_file(
             file,
@@ -128,7 +131,7 @@ def list_parts(given: Given) -> list[Path]:
             given together.
         UnknownFormatError: One of several files is neither a video nor a subtitle file.
     """
-    files = list_files(given, "a video or a subtitle file", _choose_parts)
+    files = list_files(given, "video or subtitle file", _choose_parts)
     if len(files) == 1:
         return files
     for path in files:  # all of them before the first is decoded, which may take minutes
@@ -152,7 +155,10 @@ def list_parts(given: Given) -> list[Path]:
 
 def holds_film(folder: Path) -> bool:
     """Whether a folder has a video or subtitle file in it."""
-    return any(is_film(path) for path in folder.iterdir())
+    try:
+        return any(is_film(path) for path in folder.iterdir())
+    except OSError:
+        return False  # reading it will say what is wrong
 
 
 def _choose_parts(inside: list[Path]) -> list[Path]:
@@ -181,6 +187,21 @@ def _load_file(
         if subtitles is not None:
             raise InputError("is itself a subtitle file; drop --subtitles", path)
         return _load_subtitles_alone(path, timing, languages, progress)
+    how = (subtitles, speech, languages, shots, timing, detector, encoder)
+    return read_apart(_load_video, path, *how, progress=progress)
+
+
+def _load_video(
+    path: Path,
+    subtitles: Wanted,
+    speech: SpeechConfig | None,
+    languages: Languages,
+    shots: bool,
+    timing: Timing,
+    detector: DetectorName,
+    encoder: FrameEncoder | None,
+    progress: ProgressCallback,
+) -> Film:
     with OpenVideo(path) as video:
         dialogue = find_dialogue(video, subtitles, progress, speech, languages)
         dialogue = _fit_times(video, dialogue, timing, progress)
@@ -220,9 +241,7 @@ def watch_film(
         return replace(film, features=join_features([part.features for part in watched]))
     assert film.video is not None
     progress = name_progress(progress, film.video.name)
-    with OpenVideo(film.video) as video:
-        # Hashed anew: a film read from a result may know the hash of a file that was replaced.
-        scan = scan_cached(video, video.sha256, detector, encoder, progress)
+    scan = read_apart(_scan_video, film.video, detector, encoder, progress=progress)
     if not same_shots(scan.shots, film.shots):
         _log.warning(
             f"{film.video}: the {detector} detector finds other shots than the film has, so its "
@@ -230,6 +249,14 @@ def watch_film(
         )
         return film
     return replace(film, features=scan.features)
+
+
+def _scan_video(
+    path: Path, detector: DetectorName, encoder: FrameEncoder, progress: ProgressCallback
+) -> VideoScan:
+    with OpenVideo(path) as video:
+        # Hashed anew: a film read from a result may know the hash of a file that was replaced.
+        return scan_cached(video, video.sha256, detector, encoder, progress)
 
 
 def is_film(path: Path | str) -> bool:

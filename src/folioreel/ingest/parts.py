@@ -11,7 +11,7 @@ import numpy as np
 
 from folioreel.errors import InputError
 from folioreel.ingest.dialogue_source import is_file_name
-from folioreel.ingest.several import join_hashes, share_title
+from folioreel.ingest.several import join_hashes, name_files, share_title
 from folioreel.language import join_languages
 from folioreel.progress import Progress, ProgressCallback
 from folioreel.types import Film, FilmPart, Shot, ShotFeatures, Subtitle
@@ -31,7 +31,7 @@ def join_parts(films: Sequence[Film]) -> Film:
     parts: list[FilmPart] = []
     shots: list[Shot] = []
     subtitles: list[Subtitle] = []
-    notes: list[str] = []
+    notes = [name_files(files, "parts")]
     start_s = 0.0
     for film, name in zip(films, names, strict=True):
         length_s = film.duration_s or max((said.end_s for said in film.subtitles), default=0.0)

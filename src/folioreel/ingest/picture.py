@@ -28,6 +28,8 @@ _MOST_PIXELS = 120_000_000
 # Frames to decode, at most, to reach a shot that has no key frame. Encoders set one at least every
 # 250 frames by default; in a film with fewer, the last frame decoded has to do.
 _MOST_FRAMES = 300
+_NEAR_S = 0.4  # how far from the middle of a shot a sharp frame may be
+_SMALL_PX = 160  # the width at which frames are compared: noise is averaged away
 
 
 def read_picture(source: Path | bytes, name: str = "") -> Pixels:
@@ -91,6 +93,35 @@ class Stills(OpenVideo):
             return None
         return None if frame is None else _to_rgb(frame, self._width_px, self.pixel_shape)
 
+    def sharpest(self, shot: Shot) -> Pixels | None:
+        """The sharpest frame near the middle of a shot, to look at; None as in `picture`.
+
+        All frames from the key frame before on are decoded, so it takes longer. Black frames and
+        those in a dissolve or in quick motion are the least sharp.
+        """
+        middle_s = (shot.start_s + shot.end_s) / 2 + self.origin_s
+        first_s = max(shot.start_s + self.origin_s, middle_s - _NEAR_S)
+        last_s = min(shot.end_s + self.origin_s, middle_s + _NEAR_S)
+        best, sharpest, before = None, -1.0, None
+        try:
+            self.container.seek(int(first_s * av.time_base), backward=True)
+            for count, frame in enumerate(self.container.decode(self.stream)):
+                if frame.time is not None and frame.time < first_s:
+                    before = frame
+                elif best is not None and (frame.time is None or frame.time >= last_s):
+                    break
+                elif (sharpness := _sharpness(frame)) > sharpest:
+                    best, sharpest = frame, sharpness
+                if count == _MOST_FRAMES:
+                    break
+        except av.FFmpegError:
+            pass  # what was decoded before the damage will do
+        best = best or before
+        if best is None:
+            return None
+        whole_px = max(1, round(best.width * self.pixel_shape))  # more would only be blurred
+        return _to_rgb(best, min(self._width_px, whole_px), self.pixel_shape)
+
     def _first_since(self, start_s: float) -> Any:
         """The first frame in the shot, from the key frame before on; else the last one decoded."""
         frame = None
@@ -130,10 +161,22 @@ class FilmStills:
 
     def picture(self, shot: Shot) -> Pixels | None:
         """A picture of a shot; None where no frame can be decoded, or there is no video."""
+        stills, local = self._find(shot)
+        return None if stills is None else stills.picture(local)
+
+    def sharpest(self, shot: Shot) -> Pixels | None:
+        """The sharpest frame near the middle of a shot; None as in `picture`."""
+        stills, local = self._find(shot)
+        return None if stills is None else stills.sharpest(local)
+
+    def _find(self, shot: Shot) -> tuple[Stills | None, Shot]:
+        """The file that a shot is in, if it has pictures, and the shot with the times in it."""
         file, start_s = self._film.locate(shot.start_s)
+        end_s = shot.end_s - (shot.start_s - start_s)
+        local = replace(shot, start_s=start_s, end_s=end_s)
         video = self._film.files[file].video
         if video is None:
-            return None
+            return None, local
         if file not in self._opened:
             with ExitStack() as opening:
                 given = None
@@ -142,8 +185,16 @@ class FilmStills:
                 stills = opening.enter_context(Stills(video, self._width_px, given))
                 self._closing.push(opening.pop_all())
             self._opened[file] = stills
-        end_s = shot.end_s - (shot.start_s - start_s)
-        return self._opened[file].picture(replace(shot, start_s=start_s, end_s=end_s))
+        return self._opened[file], local
+
+
+def _sharpness(frame: Any) -> float:
+    """How much neighbouring pixels differ from their mean: the variance of the Laplacian."""
+    height = max(3, round(_SMALL_PX * frame.height / frame.width))
+    small = frame.reformat(width=_SMALL_PX, height=height, format="gray", interpolation="AREA")
+    grey = small.to_ndarray().astype(np.float32)
+    around = grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:]
+    return float(np.var(around - 4 * grey[1:-1, 1:-1]))
 
 
 def _to_rgb(frame: Any, width_px: int, pixel_shape: float) -> Pixels:

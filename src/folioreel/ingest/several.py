@@ -4,63 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 from pathlib import Path
 
 from folioreel.errors import InputError
+from folioreel.ingest.file_order import COUNTED, are_numbered, natural_sort, read_number
 from folioreel.reading import is_folder
 from folioreel.text import printable
 
 Given = Path | str | Sequence[Path | str]
 """One file, a folder of files, or several of either in order."""
 
-# Words before a number (`CD 1`, `Vol. 2`); a title that files share does not end with them.
-_COUNTED = frozenset(
-    "act band bd book cd chapter disc disk dvd ep episode part pt reel season series tome vol "
-    "volume".split()
-)
-# How files are counted without digits; `Part One`, `Volume II`, `Part the Last`.
-_NUMBERS = {
-    word: number
-    for words in (
-        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx",
-        "one two three four five six seven eight nine ten eleven twelve",
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
-    )
-    for number, word in enumerate(words.split(), 1)
-} | {"last": 1000}
 _AROUND = " \t-–—_.,:;([#"  # between a shared title and the name of a part
 _WORD = re.compile(r"[^\s_–—-]+")
-_TOKEN = re.compile(r"[^\W\d_]+|[0-9]+|.", re.DOTALL)
-
-
-def natural_sort(paths: Iterable[Path]) -> list[Path]:
-    """Sort files as a person would: by the numbers in their names, whatever the capitals.
-
-    Where all names first differ by such a word, `Three` and `III` are numbers, too. The ending of a
-    name comes last, so that `film.mkv` stands before `film 2.mkv`.
-    """
-    rows = [(path, _TOKEN.findall(_folded(path.stem))) for path in paths]
-    columns = zip_longest(*(tokens for _, tokens in rows), fillvalue="")
-    differing = next(((k, c) for k, c in enumerate(columns) if len(set(c)) > 1), None)
-    if differing is not None:
-        k, column = differing
-        if all(token.isdecimal() or token in _NUMBERS for token in column if token):
-            for _, tokens in rows:
-                tokens[k : k + 1] = [str(_NUMBERS.get(token, token)) for token in tokens[k : k + 1]]
-    return [path for path, _ in sorted(rows, key=lambda row: _natural_key("".join(row[1]), row[0]))]
-
-
-def _natural_key(name: str, path: Path) -> tuple[list[str | int], str]:
-    # Texts and numbers alternate, so that no text is ever compared with a number.
-    pieces = re.split(r"([0-9]+)", name)
-    return [int(piece) if k % 2 else piece for k, piece in enumerate(pieces)], path.name
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
 
 
 def list_files(given: Given, what: str, choose: Callable[[list[Path]], list[Path]]) -> list[Path]:
@@ -68,16 +25,14 @@ def list_files(given: Given, what: str, choose: Callable[[list[Path]], list[Path
 
     Args:
         given: Files and folders.
-        what: What the files are, in words for an error message.
+        what: What one of the files is, in words for an error message.
         choose: Picks those that belong together out of the files of a folder.
 
     Raises:
         InputError: Nothing was given, a file twice, or a folder cannot be read or holds nothing.
     """
-    if isinstance(given, Path | str):
-        given = [given]
     files: list[Path] = []
-    for path in map(Path, given):
+    for path in each_given(given):
         files += _list_folder(path, what, choose) if is_folder(path) else [path]
     if not files:
         raise InputError("no file was given")
@@ -97,8 +52,34 @@ def _list_folder(folder: Path, what: str, choose: Callable[[list[Path]], list[Pa
     visible = [path for path in inside if not path.name.startswith(".")]
     files = natural_sort(choose(natural_sort(visible)))
     if not files:
-        raise InputError(f"is a folder without {what} in it; give the files themselves", folder)
+        raise InputError(
+            f"is a folder with no {what} in it (subfolders are not searched); give the files",
+            folder,
+        )
     return files
+
+
+def each_given(given: Given) -> list[Path]:
+    """The files and folders that were given."""
+    return [Path(given)] if isinstance(given, Path | str) else list(map(Path, given))
+
+
+def name_files(files: Iterable[Path], what: str) -> str:
+    """A note on the order of files: `parts: CD1.avi, CD2.avi`."""
+    return f"{what}: {', '.join(printable(path.name) for path in files)}"
+
+
+def check_order(given: Given, files: Iterable[Path]) -> str | None:
+    """A warning if a folder was given, and the names in it do not say in which order they come."""
+    inside = list(files)
+    for folder in filter(is_folder, each_given(given)):
+        if not are_numbered(path for path in inside if path.parent == folder):
+            return (
+                f"the names of the files in {printable(folder.absolute().name)} have no numbers "
+                "that folioreel understands, so they are in alphabetical order; if that is wrong, "
+                "give the files one by one, in order"
+            )
+    return None
 
 
 def check_distinct(files: Sequence[Path], name_of: Callable[[Path], str]) -> list[Path]:
@@ -150,7 +131,7 @@ def _split_titles(titles: Sequence[str]) -> tuple[str, list[str]]:
     words = [list(_WORD.finditer(title)) for title in titles]
     columns = zip(*([word.group().casefold() for word in row] for row in words), strict=False)
     alike = list(takewhile(lambda column: len(set(column)) == 1, columns))
-    while alike and _bare(alike[-1][0]) in _COUNTED:
+    while alike and _bare(alike[-1][0]) in COUNTED:
         alike.pop()
     if not alike:
         return "", []
@@ -166,8 +147,8 @@ def _split_titles(titles: Sequence[str]) -> tuple[str, list[str]]:
 def _counts(name: str) -> bool:
     """Whether a name begins like that of a part: with a number, or a word for a number."""
     words = [_bare(word.group()) for word in _WORD.finditer(name)]
-    first = next((word for word in words if word not in _COUNTED), "")
-    return bool(re.match(r"[a-z]{0,7}\d", first)) or first in _NUMBERS
+    first = next((word for word in words if word not in COUNTED), "")
+    return bool(re.match(r"[a-z]{0,7}\d", first)) or read_number(first) is not None
 
 
 def _bare(word: str) -> str:

@@ -29,6 +29,7 @@ from folioreel.reading import (
     megabytes,
     open_file,
     read_rest,
+    read_some,
 )
 
 # Enough to recognise any format; a video given by mistake is refused before it is read whole.
@@ -154,7 +155,7 @@ def read_head(path: Path) -> bytes:
 def _opened(path: Path) -> Iterator[tuple[bytes, BinaryIO]]:
     """A file's first bytes, and the file to read on from there."""
     with open_file(path) as file:
-        head = file.read(_HEAD_BYTES)
+        head = read_some(file, _HEAD_BYTES, path)
         if not head:
             raise InputError("the file is empty; was its download or copy cut short?", path)
         yield head, file

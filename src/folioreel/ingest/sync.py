@@ -60,10 +60,15 @@ class Timing:
     sync: bool = True  # whether to find both by the sound, unless one of them is given
 
     def __post_init__(self) -> None:
-        if not (0.5 <= self.stretch <= 2.0 and abs(self.offset_s) < 1e6):
+        if not abs(self.offset_s) < 1e6:  # so of NaN, too
             raise ConfigError(
-                f"a stretch of {self.stretch:g} and an offset of {self.offset_s:g} s make no sense "
-                "for subtitles; a stretch is near 1, such as 1.0427 for 25 to 23.976 fps"
+                f"an offset of {self.offset_s:g} s makes no sense for subtitles; give seconds, "
+                "such as -2.4 if they are 2.4 s late"
+            )
+        if not 0.5 <= self.stretch <= 2.0:
+            raise ConfigError(
+                f"a stretch of {self.stretch:g} makes no sense for subtitles; it is near 1, such "
+                "as 1.0427 for 25 to 23.976 fps"
             )
 
     @property
@@ -152,10 +157,10 @@ def describe_timing(timing: Timing, end_s: float) -> str:
             ((made, shown) for made in _RATES for shown in _RATES),
             key=lambda pair: abs(_RATES[pair[0]] / _RATES[pair[1]] - timing.stretch),
         )
-        drift_s = abs(timing.stretch - 1) * end_s
+        share, pace = abs(timing.stretch - 1), "faster" if timing.stretch > 1 else "slower"
         said.append(
-            f"the subtitles were timed for {made} frames per second and the film runs at {shown}: "
-            f"stretched by {timing.stretch:.4f} (up to {drift_s:.0f} s)"
+            f"the subtitles run {share:.1%} {pace} than the film (the ratio of {made} to {shown} "
+            f"frames per second): stretched by {timing.stretch:.4f} (up to {share * end_s:.0f} s)"
         )
     if abs(timing.offset_s) >= _SMALLEST_OFFSET_S:
         late = "late" if timing.offset_s < 0 else "early"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from folioreel.ingest.several import join_hashes, share_title
+from folioreel.ingest.several import join_hashes, name_files, share_title
 from folioreel.language import join_languages
 from folioreel.types import Book, Chapter, Paragraph, Sentence, Volume
 
@@ -21,7 +21,7 @@ def join_volumes(books: Sequence[Book]) -> Book:
     paragraphs: list[Paragraph] = []
     chapters: list[Chapter] = []
     volumes: list[Volume] = []
-    notes: list[str] = []
+    notes = [name_files(files, "volumes")]
     for book, name in zip(books, names, strict=True):
         first, above = len(sentences), len(paragraphs)
         sentences += [replace(s, index=first + s.index) for s in book.sentences]

@@ -8,8 +8,10 @@ where d_s is the time between the two moments as a share of the film, and d_b th
 displacement as a share of the book. Each pair of neighbours is counted once; the paper's sum over
 both neighbours of every node counts it twice, which only doubles the weights.
 
-The paper also prunes sentences that are more than a third of the book away from the uniform
-alignment, for speed alone. We solve the whole chain instead (alignment/decode.py, marginals.py).
+The paper's scores are probabilities, and it prunes sentences that are more than a third of the book
+away from the uniform timeline. Both are settings here (`ChainConfig.sigmoid`, `.reach`), which the
+preset `paper-literal` uses; the preset `paper` takes logits, and solves the whole chain
+(alignment/decode.py, marginals.py).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from folioreel.compiled import njit
 from folioreel.config import ChainConfig
@@ -62,7 +65,25 @@ def make_chain(
     moments, sentences = unary.shape
     if moments == 0 or sentences == 0 or len(steps) != moments - 1:
         raise ValueError(f"scores of shape {unary.shape} do not fit {len(steps)} time steps")
+    if config.sigmoid:
+        unary = expit(unary)
+    if config.reach is not None:
+        unary = _prune(unary, steps, config.reach)
     return Chain(unary=unary, steps=steps, config=config)
+
+
+def _prune(
+    unary: NDArray[np.float32], steps: NDArray[np.float64], reach: float
+) -> NDArray[np.float32]:
+    """Forbid the sentences that are further than `reach` from the uniform timeline."""
+    sentences = unary.shape[1]
+    # From the first moment on: where the film's dialogue begins, its story does.
+    times = np.concatenate([[0.0], np.cumsum(steps)])  # (I,)
+    places = (np.arange(sentences) + 0.5) / sentences  # (J,)
+    far = np.abs(times[:, None] - places[None, :]) > reach
+    # A short reach may leave a moment none of a short book's sentences: it keeps all.
+    far[far.all(axis=1)] = False
+    return np.where(far, np.float32(-np.inf), unary)
 
 
 def time_steps(film: Film) -> NDArray[np.float64]:

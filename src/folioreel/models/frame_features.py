@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import pickle
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -63,6 +64,12 @@ class FrameFeatures:
         blank = self.encode(np.zeros((1, size_px, size_px, 3), dtype=np.uint8))
         self.units: Mapping[str, int] = {kind: vectors.shape[1] for kind, vectors in blank.items()}
         """The length of the vectors of each kind that it gives: `visual`, `scene` or both."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, a network of a package is loaded anew; others cannot be sent."""
+        if self.name not in _PACKAGES:
+            raise pickle.PicklingError(f"{self.name} cannot be sent to another process")
+        return load_frame_features, (self.name,)
 
     def encode(self, frames: Frames) -> Vectors:
         """The vectors of some pictures by kind; several threads may call it."""

@@ -7,6 +7,7 @@ So its two files, `config.json` and `README.md`, are replaced one by one, not th
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,13 @@ def choose_preset(spoken: str | None, written: str | None, *, own_encoder: bool 
     if written == "en":
         return "default"
     return "multilingual" if own_encoder or written in LANGUAGES else "words"
+
+
+@cache
+def shipped_training(name: str) -> frozenset[str]:
+    """The names of the pairs that a shipped preset was trained on."""
+    with FORMAT.open(name) as folder:
+        return frozenset(folder.config["training"]["pairs"])
 
 
 def check_replaceable(folder: Path) -> None:

@@ -28,9 +28,16 @@ from folioreel.train.judged import JudgedMoment
 
 WEIGHTS = ("unary", "pace", "stay", "sigma")
 """The fields of `ChainConfig` that are fitted, in the order of every gradient."""
+# Where the search for the chain's weights begins: no potential counts more than another, and σ is
+# a fiftieth of the book, about a scene.
+CHAIN_START = ChainConfig(unary=1.0, pace=1.0, stay=1.0, sigma=0.02)
+# The same for the paper's chain to the letter: probabilities, of which the largest is 1, and
+# sentences pruned that are more than a third of the book from the uniform timeline.
+LITERAL_START = replace(CHAIN_START, unary=10.0, sigmoid=True, reach=1 / 3)
 
-# Bounds of the search: logarithms of the weights are searched, so none may be 0.
-_LEAST, _MOST = 1e-4, 8.0
+# Bounds of the search: logarithms of the weights are searched, so none may be 0. Probabilities, of
+# which the largest is 1, need a larger weight than logits.
+_LEAST, _MOST, _MOST_OF_SIGMOID = 1e-4, 8.0, 50.0
 # σ is in units of the whole book; beyond 1 every displacement would cost the same.
 _LEAST_SIGMA, _MOST_SIGMA = 1e-4, 1.0
 # The largest ω_p + ω_q. A displacement has probability exp(-25) = 1e-11 then; with more, the
@@ -54,11 +61,14 @@ class FittedChain(NamedTuple):
 
 
 def clamp_chain(chain: Chain, judged: Sequence[JudgedMoment]) -> ClampedChain:
-    """Clamp every match to its sentences; all other moments stay hidden."""
+    """Clamp every match to its sentences; all other moments stay hidden.
+
+    So do matches whose sentences are all pruned: no weights could explain them.
+    """
     unary = chain.unary.copy()
     for moment in judged:
-        if moment.verdict == "match":
-            kept = list(moment.sentences)
+        kept = list(moment.sentences)
+        if moment.verdict == "match" and chain.unary[moment.moment, kept].max() > -np.inf:
             unary[moment.moment] = -np.inf
             unary[moment.moment, kept] = chain.unary[moment.moment, kept]
     return ClampedChain(chain, replace(chain, unary=unary))
@@ -88,7 +98,8 @@ def fit_chain(
         return -value, -gradient * np.exp(logs)
 
     first = np.log([max(getattr(start, name), _LEAST) for name in WEIGHTS])
-    bounds = [(np.log(_LEAST), np.log(_MOST))] + [(np.log(_LEAST), np.log(_STEEPEST / 2))] * 2
+    most = _MOST_OF_SIGMOID if start.sigmoid else _MOST
+    bounds = [(np.log(_LEAST), np.log(most))] + [(np.log(_LEAST), np.log(_STEEPEST / 2))] * 2
     bounds.append((np.log(_LEAST_SIGMA), np.log(_MOST_SIGMA)))
     options = {"maxfun": evaluations, "ftol": 1e-6}
     scipy.optimize.minimize(

@@ -56,7 +56,8 @@ class TrainVisualConfig(ClipSettings):
     reader: Literal["attention", "lstm"] = "attention"
     paper: bool = False  # whether to use the paper's own settings (`paper_settings`)
     epochs: int = 60
-    batch: int = 512  # clips per step; all of them if there are fewer
+    batch: int | None = None
+    """Clips per step, or all of them if there are fewer; None: 512, or the paper's 128."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ def train_visual(
     runs.open_run(out, data.identity)
     student = WordEncoder.load("student")
     clips, held_out = data.tensors([kind], student.word_ids, student.longest)
-    config = _visual_config(settings, clips, len(student.vocabulary))
+    config = visual_config(settings, clips, len(student.vocabulary))
     network = visual_training.start_network(config, device, student)
     training = VisualTraining(config, network, clips.to(device), held_out.to(device))
     report = _fit(training, data, out, settings, progress)
@@ -212,9 +213,10 @@ def _card(name: str, summary: str, report: dict[str, Any], features: str) -> str
     return runs.model_card(name, summary, facts)
 
 
-def _visual_config(
+def visual_config(
     settings: TrainVisualConfig, clips: DescribedClips, words: int
 ) -> VisualTrainingConfig:
+    """How an embedding is trained on some clips, with a vocabulary of so many words."""
     model = VisualSemanticConfig(
         clip_units=clips.features.shape[1], vocabulary=words, reader=settings.reader
     )
@@ -223,7 +225,8 @@ def _visual_config(
         if settings.paper
         else VisualTrainingConfig(model=model)
     )
-    return replace(config, epochs=settings.epochs, batch=min(settings.batch, len(clips)))
+    batch = config.batch if settings.batch is None else settings.batch
+    return replace(config, epochs=settings.epochs, batch=min(batch, len(clips)))
 
 
 def read_clips(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from folioreel.errors import ConfigError
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train.judged import JudgedMoment
 from folioreel.train.loop import Training, check_least, check_shares
@@ -124,7 +124,10 @@ class ContextExamples(NamedTuple):
 
 
 def context_examples(
-    rows: SimilarityRows, judged: Sequence[JudgedMoment], config: ContextConfig
+    rows: SimilarityRows,
+    judged: Sequence[JudgedMoment],
+    config: ContextConfig,
+    progress: ProgressCallback = ignore_progress,
 ) -> ContextExamples:
     """Compute the rows around matches and around moments that are not in the book.
 
@@ -133,7 +136,7 @@ def context_examples(
     kept = tuple(moment for moment in judged if moment.verdict != "scene")
     height, width = config.halo
     planes = []
-    for moment in kept:
+    for moment in track(kept, "comparing judged lines", progress):
         block = rows.block(moment.moment, moment.moment + 1, height)
         chosen = np.stack([block[name] for name in config.measures]).astype(np.float16)
         planes.append(np.pad(chosen, ((0, 0), (0, 0), (width, width))))
@@ -150,10 +153,15 @@ def fit_context(
     """Train a network on the judged moments of some pairs; the same seed gives the same one."""
     if not any(moment.verdict == "match" for pair in pairs for moment in pair.judged):
         raise ConfigError("no match to learn from; give a pair with matches")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        training = ContextTraining(config, pairs)
-        training.fit(progress=progress)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a network gains nothing from more, which only wait
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            training = ContextTraining(config, pairs)
+            training.fit(progress=progress)
+    finally:
+        torch.set_num_threads(threads)
     return training.network
 
 

@@ -53,14 +53,17 @@ class TrainingPair:
         return sum(moment.verdict == "match" for moment in self.judged)
 
 
-def judged_moments(pair: Pair, film: Film, book: Book) -> tuple[JudgedMoment, ...]:
+def judged_moments(
+    pair: Pair, film: Film, book: Book, *, shots: bool = False
+) -> tuple[JudgedMoment, ...]:
     """Each judged moment once, in time order; lines that share a moment have their matches joined.
 
-    Lines that share time with no moment, and passages without a sentence, are skipped.
+    Lines that share time with no moment, and passages without a sentence, are skipped. With
+    `shots`, judged silent shots are among them, if the film has any shots.
     """
     found: dict[int, JudgedMoment] = {}
     ranks = ("match", "scene", "none")
-    for judgement in pair.judgements:
+    for judgement in (*pair.judgements, *(pair.shots if shots and film.shots else ())):
         moment = _moment_of(pair, judgement, film)
         sentences = _sentences_of(judgement, book)
         if moment is None or (not sentences and judgement.verdict != "none"):

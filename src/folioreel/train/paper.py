@@ -7,7 +7,8 @@ by a network that was trained on the others (paper, sections 4.3 and 4.4).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -23,18 +24,22 @@ from folioreel.models.chain import make_chain, time_steps
 from folioreel.models.context_cnn import ContextModel
 from folioreel.models.frame_features import load_frame_features
 from folioreel.models.presets import check_replaceable, save_preset
-from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.models.visual_semantic import VisualSemantic
+from folioreel.progress import ProgressCallback, ignore_progress, name_progress
 from folioreel.similarity.tensor import SimilarityRows
-from folioreel.train.chain import WEIGHTS, FittedChain, clamp_chain, fit_chain
+from folioreel.train.chain import (
+    CHAIN_START,
+    LITERAL_START,
+    WEIGHTS,
+    FittedChain,
+    clamp_chain,
+    fit_chain,
+)
 from folioreel.train.context_cnn import ContextConfig, context_examples, fit_context
 from folioreel.train.judged import TrainingPair, judged_moments
+from folioreel.train.kept_rows import PAPER_MEASURES
 from folioreel.train.onnx import context_graph
 
-# The paper's measures of dialogue; those of pictures need a video.
-PAPER_MEASURES = ("prior", "tfidf", *(f"bleu{n}" for n in range(1, 6)), "sentence")
-# Where the search for the chain's weights begins: no potential counts more than another, and σ is
-# a fiftieth of the book, about a scene.
-CHAIN_START = ChainConfig(unary=1.0, pace=1.0, stay=1.0, sigma=0.02)
 # Parts of a single film for cross-fitting: each network still sees two thirds of the judgements.
 _PARTS = 3
 # Of several films, how many are held out from the network to fit the chain to.
@@ -46,6 +51,9 @@ def train_paper(
     out: Path,
     progress: ProgressCallback = ignore_progress,
     pictures: Path | None = None,
+    *,
+    literal: bool = False,
+    embeddings: Mapping[str, str] | None = None,
 ) -> AlignConfig:
     """Train both models on one judged pair, as the paper does, and write them as a preset.
 
@@ -55,15 +63,19 @@ def train_paper(
         progress: Called with the progress of each stage.
         pictures: A judged pair with a video. If given, a second context model is trained on both
             pairs for films whose pictures are used; it also reads `visual` and `scene`.
+        literal: Whether the chain is the paper's to the letter: probabilities instead of logits,
+            and sentences pruned that are far from the uniform timeline.
+        embeddings: `visual` or `scene` → an embedding to use instead of the shipped one.
     """
     check_replaceable(out)  # before the work, not after it
-    model, chain = fit_paper(folder, progress)
+    base = _base_config(embeddings or {})
+    start = LITERAL_START if literal else CHAIN_START
+    model, chain = fit_paper(folder, progress, start)
     context = out.resolve() / "context"
-    config = AlignConfig(
-        weights=dict.fromkeys(PAPER_MEASURES, 1.0), context=str(context), chain=chain
-    )
+    weights = dict.fromkeys(PAPER_MEASURES, 1.0)
+    config = replace(base, weights=weights, context=str(context), chain=chain)
     if pictures is not None:
-        seeing = fit_with_pictures(folder, pictures, chain, progress)
+        seeing = fit_with_pictures(folder, pictures, chain, progress, base)
         config = replace(config, context_pictures=str(out.resolve() / "context-pictures"))
     card = "# The paper's method\n\nSee `context/README.md`, of the context model in here.\n"
     save_preset(config, out, card, {"pairs": [folder.name], "date": date.today().isoformat()})
@@ -73,36 +85,56 @@ def train_paper(
     return config
 
 
+def _base_config(embeddings: Mapping[str, str]) -> AlignConfig:
+    """The settings with other embeddings; a folder that is none is refused, before the work."""
+    for name in embeddings.values():
+        VisualSemantic.load(name)
+    found = {kind: str(Path(name).resolve()) for kind, name in embeddings.items()}
+    base = AlignConfig()
+    return replace(
+        base,
+        visual_embedding=found.get("visual", base.visual_embedding),
+        scene_embedding=found.get("scene", base.scene_embedding),
+    )
+
+
 def fit_paper(
-    folder: Path, progress: ProgressCallback = ignore_progress
+    folder: Path, progress: ProgressCallback = ignore_progress, start: ChainConfig = CHAIN_START
 ) -> tuple[ContextModel, ChainConfig]:
     """A context model trained on one judged pair, and the chain's weights for its scores."""
-    training = _measured(folder, PAPER_MEASURES, progress)
+    training = _measured(folder, PAPER_MEASURES, progress, AlignConfig())
     config = ContextConfig(measures=PAPER_MEASURES)
     model = fit_context_model(config, [training], progress=progress)
-    chain = fit_paper_chain(config, [training], progress=progress).config
+    chain = fit_paper_chain(config, [training], start=start, progress=progress).config
     return _described(model, [folder], [training], chain), chain
 
 
 def fit_with_pictures(
-    folder: Path, pictures: Path, chain: ChainConfig, progress: ProgressCallback = ignore_progress
+    folder: Path,
+    pictures: Path,
+    chain: ChainConfig,
+    progress: ProgressCallback = ignore_progress,
+    base: AlignConfig | None = None,
 ) -> ContextModel:
     """A context model that also reads `visual` and `scene`, trained on two pairs.
 
     The first may be a film without pictures, in which both are 0: it shows the network what
-    dialogue is worth. The chain's weights stay those for dialogue.
+    dialogue is worth. The chain's weights stay those for dialogue. `base` names the embeddings.
     """
     measures = (*PAPER_MEASURES, "visual", "scene")
-    pairs = [_measured(path, measures, progress) for path in (folder, pictures)]
+    base = base or AlignConfig()
+    pairs = [_measured(path, measures, progress, base) for path in (folder, pictures)]
     model = fit_context_model(
         ContextConfig(measures=measures), pairs, "context-pictures", progress=progress
     )
     return _described(model, [folder, pictures], pairs, chain)
 
 
-def _measured(folder: Path, measures: tuple[str, ...], progress: ProgressCallback) -> TrainingPair:
+def _measured(
+    folder: Path, measures: tuple[str, ...], progress: ProgressCallback, base: AlignConfig
+) -> TrainingPair:
     """A judged pair and its measures; its video is read if they need it."""
-    config = AlignConfig(weights=dict.fromkeys(measures, 1.0))
+    config = replace(base, weights=dict.fromkeys(measures, 1.0))
     pair = load_pair(folder)
     encoder = load_frame_features(config.frame_features) if config.looks else None
     film, book = load_pair_film(pair, progress, encoder), load_book(pair.book)
@@ -151,7 +183,7 @@ def fit_context_model(
     progress: ProgressCallback = ignore_progress,
 ) -> ContextModel:
     """A context model trained on the judged moments of some pairs, as users run it."""
-    examples = [context_examples(pair.rows, pair.judged, config) for pair in pairs]
+    examples = [context_examples(pair.rows, pair.judged, config, progress) for pair in pairs]
     settings = asdict(config) | {"window": list(config.sizes)}
     del settings["measures"]  # the model has them already
     return ContextModel(
@@ -167,6 +199,7 @@ def fit_paper_chain(
     config: ContextConfig,
     pairs: Sequence[TrainingPair],
     *,
+    start: ChainConfig = CHAIN_START,
     evaluations: int = 30,
     progress: ProgressCallback = ignore_progress,
 ) -> FittedChain:
@@ -175,29 +208,33 @@ def fit_paper_chain(
     One pair is cut into parts; of several, some are held out from the context model.
     """
     if len(pairs) == 1:
-        scored = [(pairs[0], _scores_of_parts(config, pairs[0]))]
+        scored = [(pairs[0], _scores_of_parts(config, pairs[0], progress))]
     else:
-        ranked = sorted(pairs, key=lambda pair: pair.matches, reverse=True)
-        # The films with the most matches say most about the chain, whose weights are few.
+        # The chain has few weights. Films with many matches say most about them, and the time that
+        # a film takes grows with its moments × sentences.
+        ranked = sorted(pairs, key=lambda pair: pair.matches / math.prod(pair.rows.shape))[::-1]
         held_out, others = ranked[:_MOST_FILMS], ranked[_MOST_FILMS:]
         if not others:
             held_out, others = ranked[::2], ranked[1::2]
-        model = fit_context_model(config, others)
-        scored = [(pair, context_scores(pair.rows, model)) for pair in held_out]
+        model = fit_context_model(config, others, progress=progress)
+        scored = [(pair, context_scores(pair.rows, model, progress)) for pair in held_out]
     chains = [
-        clamp_chain(make_chain(scores, time_steps(pair.film), CHAIN_START), pair.judged)
+        clamp_chain(make_chain(scores, time_steps(pair.film), start), pair.judged)
         for pair, scores in scored
     ]
-    return fit_chain(chains, CHAIN_START, evaluations=evaluations, progress=progress)
+    return fit_chain(chains, start, evaluations=evaluations, progress=progress)
 
 
-def _scores_of_parts(config: ContextConfig, pair: TrainingPair) -> NDArray[np.float32]:
+def _scores_of_parts(
+    config: ContextConfig, pair: TrainingPair, progress: ProgressCallback
+) -> NDArray[np.float32]:
     """The scores of one film, each third by a network trained on the two others: (I, J)."""
     moments = pair.rows.shape[0]
     scores = np.empty(pair.rows.shape, dtype=np.float32)
     for part in range(_PARTS):
         first, last = part * moments // _PARTS, (part + 1) * moments // _PARTS
         kept = tuple(judged for judged in pair.judged if not first <= judged.moment < last)
-        model = fit_context_model(config, [replace(pair, judged=kept)])
-        scores[first:last] = context_scores(pair.rows, model)[first:last]
+        named = name_progress(progress, f"part {part + 1} of {_PARTS}, for the chain")
+        model = fit_context_model(config, [replace(pair, judged=kept)], progress=named)
+        scores[first:last] = context_scores(pair.rows, model, named, range(first, last))
     return scores

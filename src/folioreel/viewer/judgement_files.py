@@ -1,20 +1,35 @@
-"""Corrections that come as a file: those that page.html saved, and tables from a spreadsheet.
+"""Corrections that come as a file: those that page.html saved, and tables.
 
 A table is what `folioreel export --as csv` wrote, with `match` or `none` in the column `judged` of
 the moments that a reader judged. Only these rows count, so a table of an older export stays valid.
+Or it is an `annotations.tsv` (evaluate/dataset.py): times of the film and lines of the book.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from folioreel.errors import InputError
+from folioreel.evaluate.judged_tables import Judgement, read_annotations
 from folioreel.ingest.source import read_bytes
 from folioreel.ingest.tables import TableRow, read_rows
 from folioreel.json_input import parse_json
 from folioreel.text import squeeze
-from folioreel.types import Alignment, Book
-from folioreel.viewer.judgements import FORMAT, VERSION, ReaderJudgement
+from folioreel.times import is_clock
+from folioreel.types import Alignment, Book, Film
+from folioreel.viewer.judgement import ReaderJudgement
+from folioreel.viewer.judgements import FORMAT, VERSION, Lines, book_lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What a row of a table says of its moment."""
+
+    values: dict[str, Any]
+    span: tuple[str, str] | None  # the moments that it was judged with, if there are any
+
 
 _ZIP = b"PK\x03\x04"  # how an Excel or OpenDocument file begins
 
@@ -30,7 +45,11 @@ def read_judgements(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
         raise InputError("is a workbook; save the sheet as CSV, and import that", path)
     if path.suffix.lower() == ".json" or start.lstrip().startswith(b"{"):
         return _read_saved(path, alignment)
-    return _read_table(path, alignment)
+    rows = read_rows(path)
+    names = [cell.strip().lower() for cell in rows[0].cells] if rows else []
+    if "time_s" in names or (names and is_clock(names[0])):
+        return _read_annotations(path, alignment)
+    return _read_table(rows, names, alignment, path)
 
 
 def _read_saved(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
@@ -48,46 +67,77 @@ def _read_saved(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
         raise InputError(message, path) from error
 
 
-def _read_table(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
-    rows = read_rows(path)
-    names = [cell.strip().lower() for cell in rows[0].cells] if rows else []
+def _read_table(
+    rows: list[TableRow], names: list[str], alignment: Alignment, path: Path
+) -> list[ReaderJudgement]:
     for needed in ("moment", "judged"):
         if needed not in names:
             raise InputError(
                 f"has no column `{needed}`; correct a table that `folioreel export --as csv` wrote",
                 path,
             )
-    found, others = [], 0
+    found: dict[int, _Said] = {}
     lines: dict[int, int] = {}  # moment → where it is judged
+    others = 0
     for row in rows[1:]:
         cells = {name: cell.strip() for name, cell in zip(names, row.cells, strict=False)}
         if cells.get("judged"):
-            found.append(_read_row(row, cells, alignment, path))
-            first = lines.setdefault(found[-1].moment, row.line)
-            if first != row.line:
-                message = f"judges moment {found[-1].moment} again, as line {first} does; keep one"
+            moment, said_of_it = _read_row(row, cells, alignment, path)
+            if moment in found:
+                message = f"judges moment {moment} again, as line {lines[moment]} does; keep one"
                 raise InputError(message, path, row.line)
-            said = squeeze(alignment.film.moments[found[-1].moment].text)
+            found[moment], lines[moment] = said_of_it, row.line
+            said = squeeze(alignment.film.moments[moment].text)
             others += squeeze(cells.get("text", said)) != said
     # A few cells may differ: spreadsheets take "10-12" for a date and "- No!" for a formula.
     if others > len(found) / 2:
         raise InputError("is a table of another film; its lines are not those of this one", path)
-    return found
+    try:
+        return [ReaderJudgement.from_dict(span, alignment) for span in _join_rows(found)]
+    except ValueError as error:  # a stretch that is too long
+        raise InputError(f"cannot be used: {error}", path) from error
+
+
+def _join_rows(found: dict[int, _Said]) -> list[dict[str, Any]]:
+    """The judgements in rows; rows that were judged together, and still agree, are one."""
+    runs: list[tuple[int, int]] = []
+    for moment in sorted(found):
+        is_more = found[moment].span and found.get(moment - 1) == found[moment]
+        first = runs.pop()[0] if is_more else moment
+        runs.append((first, moment))
+    return [{**found[first].values, "moment": first, "moment_to": last} for first, last in runs]
 
 
 def _read_row(
     row: TableRow, cells: dict[str, str], alignment: Alignment, path: Path
-) -> ReaderJudgement:
+) -> tuple[int, _Said]:
     verdict = cells["judged"].lower()
     try:
-        values = {
-            "moment": _whole(cells["moment"], "moment"),
-            "verdict": verdict,
-            "sentence": _find_sentence(cells, alignment.book) if verdict == "match" else None,
-        }
-        return ReaderJudgement.from_dict(values, alignment)
+        moment = _whole(cells["moment"], "moment")
+        values: dict[str, Any] = {"verdict": verdict, "note": cells.get("note")}
+        if verdict == "match":
+            sentence = _find_sentence(cells, alignment.book)
+            values |= _find_span(sentence, cells)
+            values["kind"] = cells.get("judged_kind", "").lower() or None
+        ReaderJudgement.from_dict({**values, "moment": moment}, alignment)
     except ValueError as error:
         raise InputError(f"cannot be used: {error}", path, row.line) from error
+    span = (cells.get("first_moment", ""), cells.get("last_moment", ""))
+    return moment, _Said(values=values, span=span if span[0] != span[1] else None)
+
+
+def _find_span(sentence: int, cells: dict[str, str]) -> dict[str, int]:
+    """The sentence, or all those from `first_sentence` to `last_sentence` if these are given."""
+    ends = [cells.get(name, "") for name in ("first_sentence", "last_sentence")]
+    if not any(ends):
+        return {"sentence": sentence}
+    first, last = (_whole(end, "sentence") if end else sentence for end in ends)
+    if not first <= sentence <= last:
+        raise ValueError(
+            f"sentence {sentence} is not among sentences {first} to {last}; correct `sentence`, or "
+            "`first_sentence` and `last_sentence`"
+        )
+    return {"sentence": first, "sentence_to": last}
 
 
 def _find_sentence(cells: dict[str, str], book: Book) -> int:
@@ -111,3 +161,39 @@ def _whole(cell: str, name: str) -> int:
     if not number.isdecimal() or fraction.strip("0") or len(number) > 9:
         raise ValueError(f"{cell[:40]!r} is not the number of a {name}")
     return int(number)
+
+
+def _read_annotations(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
+    """Times and lines, as judgements of the moments and sentences there."""
+    text, lines = book_lines(alignment.book)
+    found = []
+    for annotation in read_annotations(path, (), text.count("\n") + 1):
+        (passage,) = annotation.passages
+        inside = [j for j, (first, last) in enumerate(lines) if _overlap((first, last), passage)]
+        if not inside:
+            raise InputError(f"names line {passage[0]} of the book, which has no text", path)
+        moments = _moments_at(annotation, alignment.film)
+        values = {"moment": moments[0], "moment_to": moments[-1], "verdict": "match"}
+        values |= {"sentence": inside[0], "sentence_to": inside[-1]}
+        values |= {"kind": annotation.kind, "note": annotation.note}
+        try:
+            found.append(ReaderJudgement.from_dict(values, alignment))
+        except ValueError as error:
+            raise InputError(f"cannot be used: {error}", path) from error
+    return found
+
+
+def _overlap(lines: Lines, passage: Lines) -> bool:
+    return lines[0] <= passage[1] and lines[1] >= passage[0]
+
+
+def _moments_at(annotation: Judgement, film: Film) -> list[int]:
+    """The moments whose middle lies within the times; if there is none, the nearest."""
+    assert annotation.times_s is not None
+    start_s, end_s = annotation.times_s
+    inside = [m.index for m in film.moments if start_s <= (m.start_s + m.end_s) / 2 <= end_s]
+    if inside:
+        return inside
+    spoken = [m for m in film.moments if m.text or annotation.kind != "dialogue"] or film.moments
+    nearest = min(spoken, key=lambda m: max(m.start_s - end_s, start_s - m.end_s, 0.0))
+    return [nearest.index]

@@ -1,30 +1,33 @@
 """A reader's judgements, kept beside the alignment as a judged pair (evaluate/dataset.py).
 
 The source of truth is `journal.jsonl`: append-only, one line per judgement or undo, flushed to disk
-before the page is told that a judgement was saved. The files of the dataset format are derived from
-it: `gold.tsv`, `film_sentences.tsv`, `book.txt` and `film.json`. Line ids are moment numbers.
+before the page is told that a judgement was saved. A header names the book and the film that the
+lines below it are of; after a new alignment with other moments, another header follows, and the
+judgements above it are placed by their times and words. The files of the dataset format are derived
+from the journal: `gold.tsv`, `annotations.tsv`, `film_sentences.tsv`, `book.txt` and `film.json`.
+Line ids are moment numbers.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import reprlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from folioreel.errors import InputError
-from folioreel.evaluate.dataset import FILM_JSON, write_film_json
+from folioreel.evaluate.dataset import ANNOTATIONS, FILM_JSON, write_film_json
 from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import detect_format, open_book
 from folioreel.ingest.source import read_bytes
 from folioreel.json_input import parse_json
-from folioreel.types import Alignment, Book, Film, Verdict
+from folioreel.types import Alignment, Book, Film
+from folioreel.viewer.judgement import Carrier, ReaderJudgement, describe_place
 
 FORMAT = "folioreel-judgements"
 VERSION = 1
@@ -33,40 +36,7 @@ LOCK = ".lock"  # held while a line is added to the journal
 _LOCK_S = 10.0  # adding a line takes milliseconds; a network drive may take longer
 Lines = tuple[int, int]  # the first and last line of a sentence in `book.txt`, counted from 1
 _GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReaderJudgement:
-    """What a reader decided about one moment."""
-
-    moment: int
-    verdict: Verdict
-    sentence: int | None  # the sentence it renders; None unless the verdict is `match`
-
-    def to_dict(self) -> dict[str, Any]:
-        """The form that the page and the journal use."""
-        return {"moment": self.moment, "verdict": self.verdict, "sentence": self.sentence}
-
-    @classmethod
-    def from_dict(cls, values: Any, alignment: Alignment) -> ReaderJudgement:
-        """Check and read a judgement of this alignment.
-
-        Raises:
-            ValueError: A value is missing, of the wrong type, or out of range.
-        """
-        if not isinstance(values, dict):
-            raise ValueError("a judgement has a moment, a verdict and a sentence")
-        moment, verdict, sentence = (values.get(k) for k in ("moment", "verdict", "sentence"))
-        if not _is_index(moment, len(alignment.film.moments)):
-            raise ValueError(f"the film has no moment {reprlib.repr(moment)}")
-        assert isinstance(moment, int)
-        if verdict == "none":
-            return cls(moment=moment, verdict="none", sentence=None)
-        if verdict != "match":
-            raise ValueError(f"unknown verdict {reprlib.repr(verdict)}: match or none")
-        if not _is_index(sentence, len(alignment.book.sentences)):
-            raise ValueError(f"the book has no sentence {reprlib.repr(sentence)}")
-        return cls(moment=moment, verdict="match", sentence=sentence)
+_ANNOTATIONS = ("time_s", "end_s", "line", "line_to", "kind", "note")
 
 
 class Judgements:
@@ -80,8 +50,12 @@ class Judgements:
         """
         self.folder = folder
         self._alignment = alignment
-        self._made: list[ReaderJudgement] = []  # in the order in which they were made
+        # In the order in which they were made; None for one that has no place in this alignment.
+        self._made: list[ReaderJudgement | None] = []
         self.revision = 0
+        self._is_other = False  # whether the journal's last header is of another alignment
+        self._is_same_film = True
+        self._has_pair = False  # whether the files that never change have been written
         self._size = 0  # of the journal, in bytes
         if (folder / JOURNAL).exists():
             self._read()
@@ -92,8 +66,31 @@ class Judgements:
 
     @property
     def current(self) -> dict[int, ReaderJudgement]:
-        """The judgement of each moment that has one."""
-        return {judgement.moment: judgement for judgement in self._made}
+        """The judgement of each moment that has one, in the order in which they were made.
+
+        Where a later judgement has taken some moments out of an earlier one, the earlier holds for
+        the others.
+        """
+        latest: dict[int, int] = {}
+        for k, judgement in enumerate(self._made):
+            latest |= dict.fromkeys(judgement.moments if judgement else (), k)
+        held = []
+        for k, run in groupby(sorted(latest), key=latest.__getitem__):
+            moments, judgement = list(run), self._made[k]
+            assert judgement is not None
+            held.append((k, judgement.within(moments[0], moments[-1])))
+        held.sort(key=lambda found: found[0])
+        return {moment: judgement for _, judgement in held for moment in judgement.moments}
+
+    @property
+    def unplaced(self) -> int:
+        """How many judgements have no place in this alignment; the journal keeps them."""
+        return self._made.count(None)
+
+    def holds(self, judgement: ReaderJudgement) -> bool:
+        """Whether a judgement has already been made, and nothing else has been said since."""
+        current = self.current
+        return all(current.get(moment) == judgement for moment in judgement.moments)
 
     def add(self, judgement: ReaderJudgement) -> bool:
         """Save a judgement in the journal; it is on disk when this returns.
@@ -101,9 +98,10 @@ class Judgements:
         Returns:
             Whether it is new; a judgement that already holds is not written again.
         """
-        if self.current.get(judgement.moment) == judgement:
+        if self.holds(judgement):
             return False
-        self._append({"do": "judge", "judgement": judgement.to_dict()})
+        place = describe_place(judgement, self._alignment)
+        self._append({"do": "judge", "judgement": judgement.to_dict(), "place": place})
         self._made.append(judgement)
         return True
 
@@ -114,8 +112,8 @@ class Judgements:
         except OSError:
             return False
 
-    def undo(self) -> int:
-        """Undo the last judgement and return its moment. The journal keeps both entries.
+    def undo(self) -> range:
+        """Undo the last judgement and return its moments. The journal keeps both entries.
 
         Raises:
             ValueError: There is nothing to undo.
@@ -123,7 +121,8 @@ class Judgements:
         if not self._made:
             raise ValueError("there is nothing to undo")
         self._append({"do": "undo"})
-        return self._made.pop().moment
+        undone = self._made.pop()
+        return undone.moments if undone else range(0)
 
     def _header(self) -> dict[str, Any]:
         book, film = self._alignment.book, self._alignment.film
@@ -144,29 +143,52 @@ class Judgements:
         for number, line in enumerate(data[: self._size].splitlines(), 1):
             try:
                 self._take(parse_json(line), number)
-            except (ValueError, LookupError, TypeError) as error:
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise InputError(f"cannot be read ({error})", path, number) from error
 
     def _take(self, entry: dict[str, Any], number: int) -> None:
         """Replay one line of the journal."""
-        if number == 1:
-            if entry != self._header():
-                raise ValueError(
-                    "it is of another book, film or alignment; move the folder elsewhere"
-                )
-            return
+        if number == 1 or "format" in entry:
+            return self._take_header(entry)
         if entry["do"] == "undo":
             self._made.pop()
-        else:
+        elif not self._is_other:
             self._made.append(ReaderJudgement.from_dict(entry["judgement"], self._alignment))
+        elif "place" not in entry:
+            raise ValueError(
+                "an older folioreel judged other moments of this film; move the folder elsewhere"
+            )
+        else:
+            self._made.append(
+                self._carrier.carry(
+                    entry["judgement"], entry["place"], is_same_film=self._is_same_film
+                )
+            )
         self.revision = int(entry["revision"])
+        return None
+
+    def _take_header(self, entry: Any) -> None:
+        ours = self._header()
+        self._is_other = entry != ours
+        if not self._is_other:
+            return
+        # Another alignment of the same film, or another film of the same book; never two strangers.
+        keys = ("book_sha256", "film_sha256")
+        same = [isinstance(entry, dict) and entry.get(k) == ours[k] for k in keys]
+        if not any(same) or (entry["format"], entry["version"]) != (FORMAT, VERSION):
+            raise ValueError("it is of another book and film; move the folder elsewhere")
+        self._is_same_film = same[1]
+
+    @cached_property
+    def _carrier(self) -> Carrier:
+        return Carrier(self._alignment)
 
     def _append(self, entry: dict[str, Any]) -> None:
         """Append a line to the journal; it is on disk when this returns."""
         path = self.folder / JOURNAL
         now = datetime.now(UTC).isoformat(timespec="seconds")
         lines = [{"revision": self.revision + 1, "time": now, **entry}]
-        if not self._size:
+        if not self._size or self._is_other:
             lines.insert(0, self._header())
         data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
         make_folder(self.folder)
@@ -183,6 +205,7 @@ class Judgements:
                     os.truncate(path, self._size)  # a full disk must not leave half a line
                 raise InputError(f"cannot be written ({error.strerror or error})", path) from error
         self._size += len(data)
+        self._is_other = False
         self.revision += 1
 
     @contextmanager
@@ -224,18 +247,25 @@ class Judgements:
         """
         folder, film = self.folder, self._alignment.film
         text, lines = self._book_lines
-        # The first three never change.
-        if not (folder / "book.txt").exists():
+        if not self._has_pair:
             write_text(folder / "book.txt", text)
-        if not (folder / FILM_JSON).exists():
             write_film_json(film, folder / FILM_JSON)
-        if not (folder / "film_sentences.tsv").exists():
             write_text(folder / "film_sentences.tsv", _numbered_lines(film))
-        rows = ["\t".join(_GOLD)]
-        for moment, judgement in sorted(self.current.items()):
-            first, last = ("-", "-") if judgement.sentence is None else lines[judgement.sentence]
-            kind = film.moments[moment].kind
-            rows.append(f"{moment}\t{judgement.verdict}\t-\t{first}\t{last}\t-\t-\t{kind}")
+            self._has_pair = True
+        current = self.current
+        rows, spans = ["\t".join(_GOLD)], ["\t".join(_ANNOTATIONS)]
+        for moment, judgement in sorted(current.items()):
+            first, last = judgement.sentence, judgement.last_sentence
+            kind = judgement.kind_in(film) or film.moments[moment].kind
+            place, note = "-\t-", judgement.note or "-"
+            if first is not None and last is not None:
+                place = f"{lines[first][0]}\t{lines[last][1]}"
+                if moment == judgement.moment:
+                    start_s = film.moments[moment].start_s
+                    end_s = max(film.moments[i].end_s for i in judgement.moments)
+                    spans.append(f"{start_s:.3f}\t{end_s:.3f}\t{place}\t{kind}\t{note}")
+            rows.append(f"{moment}\t{judgement.verdict}\t-\t{place}\t-\t{note}\t{kind}")
+        write_text(folder / ANNOTATIONS[0], "\n".join(spans) + "\n")
         write_text(folder / "gold.tsv", "\n".join(rows) + "\n")
 
     @cached_property
@@ -252,14 +282,39 @@ def _numbered_lines(film: Film) -> str:
     return "\n".join(["id\tstart_s\tend_s\ttext", *rows]) + "\n"
 
 
+def describe_kept(alignment: Alignment, path: Path) -> str:
+    """What becomes of the judgements beside an alignment that was written anew; "" without any."""
+    folder = judgements_folder(path)
+    if not folder.exists():
+        return ""
+    try:
+        kept = Judgements(alignment, folder)
+    except InputError as error:
+        return str(error)
+    placed = len(kept.current)
+    lines = []
+    if placed:
+        moments = f"{placed} judged moment{'s' * (placed != 1)}"
+        lines.append(f"kept {moments} in {folder}; `folioreel export` writes the results with them")
+    if kept.unplaced:
+        lines.append(describe_unplaced(kept))
+    return "\n".join(lines)
+
+
+def describe_unplaced(kept: Judgements) -> str:
+    """How many judgements of an earlier alignment have no place in this one."""
+    count = kept.unplaced
+    have = "judgement has" if count == 1 else "judgements have"
+    return (
+        f"{count} {have} no place in this alignment, whose moments or sentences are others; "
+        f"{'it stays' if count == 1 else 'they stay'} in {kept.folder / JOURNAL}"
+    )
+
+
 def judgements_folder(alignment: Path) -> Path:
     """Where the judgements of an alignment are kept: `judged`, beside `alignment.json`."""
     name = "judged" if alignment.stem == "alignment" else f"{alignment.stem}-judged"
     return alignment.parent / name
-
-
-def _is_index(value: Any, size: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
 def book_lines(book: Book) -> tuple[str, list[Lines]]:

@@ -238,7 +238,8 @@ class _Handler(BoundedHandler, BaseHTTPRequestHandler):
     def _read_post(self) -> dict[str, Any]:
         """The JSON body of a POST; raises an error if it does not come from the page."""
         # Browsers set the origin themselves, so other pages cannot pretend to be ours.
-        if self.headers.get("Origin") not in [f"http://{name}" for name in self.server.names]:
+        origins = self.headers.get_all("Origin", [])
+        if len(origins) != 1 or origins[0] not in [f"http://{name}" for name in self.server.names]:
             raise _RefusedError(HTTPStatus.FORBIDDEN, "only the page itself may judge")
         if self.headers.get_content_type() != "application/json":
             code = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
@@ -253,8 +254,9 @@ class _Handler(BoundedHandler, BaseHTTPRequestHandler):
         if size > _LARGEST_POST:
             code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             raise _RefusedError(code, "the request is too large for a judgement")
+        data = self.rfile.read(size)
         try:
-            body = parse_json(self.rfile.read(size))
+            body = parse_json(data) if len(data) == size else None
         except ValueError:
             body = None
         if not isinstance(body, dict):

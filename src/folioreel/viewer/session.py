@@ -17,9 +17,10 @@ from folioreel.ingest.source import read_bytes
 from folioreel.json_input import parse_json
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
-from folioreel.types import Alignment, Link
+from folioreel.types import Alignment, Alternative, Link
+from folioreel.viewer.judgement import ReaderJudgement
 from folioreel.viewer.judgement_files import read_judgements
-from folioreel.viewer.judgements import Judgements, ReaderJudgement
+from folioreel.viewer.judgements import Judgements
 
 if TYPE_CHECKING:
     from folioreel.alignment.aligner import Aligner
@@ -46,6 +47,7 @@ class _RevisedLink:
     sentence: int
     score: float
     in_book: bool
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +70,7 @@ class Session:
         self._links_are_behind = self._take_up()
         # Whether files could not be written, as on a full disk.
         self._files_are_behind = False
-        self._has_warned = False  # whether the user knows that they cannot be written
+        self._trouble = ""  # why they could not be written
         self._unsent: list[int] = []  # moments whose links have changed without a judgement
         self._lock = threading.Lock()
         self._reviser: Reviser | None = None
@@ -78,7 +80,8 @@ class Session:
 
     def prepare(self, complain: Callable[[str], None]) -> None:
         """Compute in the background the scores that revising links needs."""
-        known = self.judgements.current
+        current = self.judgements.current
+        judged = {moment: self._place(current[moment], moment) for moment in current}
 
         def work() -> None:
             # Slow to import, and not needed to show the page.
@@ -95,7 +98,6 @@ class Session:
                     if film.features is None:
                         raise InputError("the film can no longer be watched; align it again")
                 scores = aligner.score(film, book, self._go_on)
-                judged = {moment: _place(judgement) for moment, judgement in known.items()}
                 self._reviser = Reviser(aligner, film, book, scores, judged)
                 if self._links_are_behind:
                     self._catch_up(aligner.link(film, book, scores, judged)[0])
@@ -159,10 +161,10 @@ class Session:
             self._check_revision(revision)
             if not self.judgements.add(judgement):
                 return self._revised([])
-            return self._revise(judgement.moment)
+            return self._revise(judgement.moments)
 
     def undo(self, revision: object) -> dict[str, Any]:
-        """Undo the last judgement; return what that changed, and its moment as `undone`.
+        """Undo the last judgement; return what that changed, and its first moment as `undone`.
 
         Raises:
             StaleError: Another window has saved a judgement since.
@@ -171,8 +173,8 @@ class Session:
         self._prepared.wait()
         with self._lock:
             self._check_revision(revision)
-            moment = self.judgements.undo()
-            return {**self._revise(moment), "undone": moment}
+            moments = self.judgements.undo()
+            return {**self._revise(moments), "undone": moments[0] if moments else None}
 
     def take(self, path: Path) -> int:
         """Import corrections from a file (judgement_files.py); returns how many were new.
@@ -181,7 +183,7 @@ class Session:
             InputError: The file is damaged, or belongs to another book or film.
         """
         found = read_judgements(path, self.alignment)
-        new = [j for j in found if self.judgements.current.get(j.moment) != j]
+        new = [j for j in found if not self.judgements.holds(j)]
         for judgement in new:
             self.judge(self.judgements.revision, judgement.to_dict())
         return len(new)
@@ -192,30 +194,52 @@ class Session:
             return self._revised(range(len(self._links)))
 
     def _check_revision(self, revision: object) -> None:
-        if revision != self.judgements.revision:
+        # `True` equals 1, and 1.0 does.
+        if type(revision) is not int or revision != self.judgements.revision:
             raise StaleError("another window has saved a judgement since")
 
-    def _revise(self, moment: int) -> dict[str, Any]:
-        """Revise the links around a moment whose judgement has changed."""
-        judgement = self.judgements.current.get(moment)
-        if self._reviser is not None:
-            new = self._reviser.judge(moment, None if judgement is None else _place(judgement))
-        else:
-            new = (_judged_link(self.alignment.links[moment], judgement),)
-            # Without scores no other link changes. If they were merely not there yet when the
-            # program was stopped, the next session computes the others.
-            self._links_are_behind = self._closing.is_set()
-        changed = [
-            link
-            for link in new
-            if link.moment == moment or _is_other(link, self._links[link.moment])
-        ]
-        for link in changed:
-            self._links[link.moment] = link
+    def _revise(self, moments: range) -> dict[str, Any]:
+        """Revise the links around moments whose judgement has changed."""
+        changed: set[int] = set()
+        current = self.judgements.current
+        for moment in moments:
+            judgement = current.get(moment)
+            if self._reviser is not None:
+                place = None if judgement is None else self._place(judgement, moment)
+                new = self._reviser.judge(moment, place)
+            else:
+                new = (self._judged_link(self.alignment.links[moment], judgement),)
+                # Without scores no other link changes. If they were merely not there yet when the
+                # program was stopped, the next session computes the others.
+                self._links_are_behind = self._closing.is_set()
+            for link in new:
+                if link.moment == moment or _is_other(link, self._links[link.moment]):
+                    self._links[link.moment] = self._with_alternatives(link)
+                    changed.add(link.moment)
         self._write_files()
-        moments = {link.moment for link in changed}.union(self._unsent)
+        changed.update(self._unsent)
         self._unsent = []
-        return self._revised(sorted(moments))
+        return self._revised(sorted(changed))
+
+    def _sentence(self, judgement: ReaderJudgement, moment: int) -> int | None:
+        """The sentence of a judged moment; None if it is not in the book."""
+        return judgement.sentence_at(moment, self.alignment.links[moment].sentence)
+
+    def _place(self, judgement: ReaderJudgement, moment: int) -> int:
+        """The sentence of a judged moment, or ABSENT."""
+        from folioreel.models.chain import ABSENT
+
+        sentence = self._sentence(judgement, moment)
+        return ABSENT if sentence is None else sentence
+
+    def _judged_link(self, link: Link, judgement: ReaderJudgement | None) -> Link:
+        """The link after a judgement; unchanged without one."""
+        if judgement is None:
+            return link
+        sentence = self._sentence(judgement, link.moment)
+        if sentence is None:
+            return replace(link, score=0.0, in_book=False)
+        return replace(link, sentence=sentence, score=1.0, in_book=True)
 
     def _catch_up(self, links: tuple[Link, ...]) -> None:
         """Take the links that the last session did not get to write."""
@@ -223,19 +247,26 @@ class Session:
             pairs = zip(links, self._links, strict=True)
             self._unsent = [new.moment for new, old in pairs if _is_other(new, old)]
             for moment in self._unsent:
-                self._links[moment] = links[moment]
+                self._links[moment] = self._with_alternatives(links[moment])
             self._links_are_behind = False
             self._write_files()
+
+    def _with_alternatives(self, link: Link) -> Link:
+        """A judged link has none of its own; the reader may still want to choose another."""
+        first = self.alignment.links[link.moment]
+        return link if link.alternatives else replace(link, alternatives=first.alternatives)
 
     def _revised(self, moments: Any) -> dict[str, Any]:
         return {
             "revision": self.judgements.revision,
             "judgements": self._judgement_dicts(),
             "links": [[moment, page_link(self._links[moment])] for moment in moments],
+            **({"trouble": self._trouble} if self._trouble else {}),
         }
 
     def _judgement_dicts(self) -> list[dict[str, Any]]:
-        return [judgement.to_dict() for judgement in self.judgements.current.values()]
+        current = self.judgements.current.items()
+        return [judgement.to_dict() for moment, judgement in current if moment == judgement.moment]
 
     def _signature(self) -> dict[str, Any]:
         """The settings and the judgements that the corrected alignment is derived from."""
@@ -244,7 +275,8 @@ class Session:
     def _corrected(self) -> Alignment:
         links, judged = list(self._links), self.judgements.current
         for moment, judgement in judged.items():
-            links[moment] = replace(links[moment], judged=judgement.verdict)
+            annotation = judgement.annotation(self.alignment.film)
+            links[moment] = replace(links[moment], judged=judgement.verdict, annotation=annotation)
         signature = self._signature() if self.judgements.revision else self.alignment.signature
         return replace(self.alignment, links=tuple(links), signature=signature)
 
@@ -262,11 +294,11 @@ class Session:
             self.judgements.write_pair()
             write_alignment(self._corrected(), self.judgements.folder / REVISED)
         except InputError as error:
-            if not self._has_warned:  # once, not with every judgement
+            if not self._trouble:  # once, not with every judgement
                 _log.warning("%s; your corrections are safe in journal.jsonl", error)
-            self._files_are_behind = self._has_warned = True
+            self._files_are_behind, self._trouble = True, str(error)
         else:
-            self._files_are_behind = self._has_warned = False
+            self._files_are_behind, self._trouble = False, ""
 
     def _take_up(self) -> bool:
         """Restore the links of the last session; failing that, at least the judged ones.
@@ -279,21 +311,24 @@ class Session:
             document = parse_json(read_bytes(self.judgements.folder / REVISED), _Revised)
             found = document.model
             # They may also be of another alignment of the same files.
-            is_behind = is_behind and found != self._signature()
-            if found == self._signature():
+            is_known = found == self._signature() and len(document.links) == len(self._links)
+            is_behind = is_behind and not is_known
+            if is_known:
                 for k, link in enumerate(document.links):
-                    if not (0 <= link.sentence < len(self.alignment.book.sentences)):
+                    named = [link.sentence, *(other.sentence for other in link.alternatives)]
+                    if not (min(named) >= 0 and max(named) < len(self.alignment.book.sentences)):
                         raise ValueError("a link beyond the book")
                     self._links[k] = replace(
                         self._links[k],
                         sentence=link.sentence,
                         score=link.score,
                         in_book=link.in_book,
+                        alternatives=link.alternatives,
                     )
         except (InputError, ValueError, LookupError):
             pass  # derived from the journal, and rewritten by the next judgement
         for moment, judgement in self.judgements.current.items():
-            self._links[moment] = _judged_link(self._links[moment], judgement)
+            self._links[moment] = self._judged_link(self._links[moment], judgement)
         return is_behind
 
 
@@ -301,22 +336,6 @@ def _is_other(link: Link, before: Link) -> bool:
     """Whether a link has changed by more than noise."""
     moved = (link.sentence, link.in_book) != (before.sentence, before.in_book)
     return moved or abs(link.score - before.score) > _NOISE
-
-
-def _place(judgement: ReaderJudgement) -> int:
-    """The judged sentence, or ABSENT."""
-    from folioreel.models.chain import ABSENT
-
-    return ABSENT if judgement.sentence is None else judgement.sentence
-
-
-def _judged_link(link: Link, judgement: ReaderJudgement | None) -> Link:
-    """The link after a judgement; unchanged without one."""
-    if judgement is None:
-        return link
-    if judgement.sentence is None:
-        return replace(link, score=0.0, in_book=False)
-    return replace(link, sentence=judgement.sentence, score=1.0, in_book=True)
 
 
 def _aligner_of(alignment: Alignment) -> Aligner:

@@ -194,7 +194,9 @@ def test_what_only_looks_like_a_heading_is_text(tmp_path: Path, body: str) -> No
     ],
 )
 def test_poems(tmp_path: Path, poem: str) -> None:
-    assert said(blocks_of(tmp_path, f"<p>He sang:</p>{poem}<p>So.</p>")) == [
+    blocks = blocks_of(tmp_path, f"<p>He sang:</p>{poem}<p>So.</p>")
+    assert [block.verse_lines for block in blocks] == [(), (0, len("One line ")), (0,), ()]
+    assert said(blocks) == [
         (P, "He sang:"),
         (V, "One line two lines"),
         (V, "Third."),

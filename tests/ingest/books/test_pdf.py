@@ -196,7 +196,10 @@ def test_breaks_centred_lines_and_verse(tmp_path: Path) -> None:
     ):
         book.line(line, LEFT + 40)
     book.paragraph(prose(10))
-    blocks = said(read_pdf(book.save(tmp_path)))
+    manuscript = read_pdf(book.save(tmp_path))
+    (verse,) = (block for block in manuscript.blocks if block.kind == V)
+    assert [verse.text[at:].split()[0] for at in verse.verse_lines] == ["The", "And", "The"]
+    blocks = said(manuscript)
     assert blocks[8:] == [
         (B, "* * *"),
         (P, prose(9)),

@@ -1,5 +1,6 @@
 """Plain text in every layout, against hand-made books."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -274,7 +275,33 @@ def test_verse_is_one_paragraph(tmp_path):
     text = f"{wrap(FIRST, 70)}\n\n{verse}\n\n{wrap(SECOND, 70)}\n"
     blocks = parse_plain_text(text).blocks
     assert [block.kind for block in blocks] == ["paragraph", "verse", "paragraph"]
+    lines = ["The ferry goes over,", "The ferry comes back,", "And all of it", "Goes down."]
+    starts = (*blocks[1].verse_lines, None)
+    assert [blocks[1].text[a:b].strip() for a, b in pairwise(starts)] == lines
+    assert blocks[0].verse_lines == ()
     assert blocks[1].text == "The ferry goes over, The ferry comes back, And all of it Goes down."
+
+
+def test_verse_keeps_its_lines(tmp_path):
+    # Set in from the margin, it may have lines as long as those of prose.
+    verse = [
+        "Oh, Fairhithe has the sunshine and Coldhithe has the rain,",
+        "And what you lend to Fairhithe you’ll not see home again;",
+        "I lent my girl an umbrella. I lent my girl a chair.",
+    ]
+    text = "\n".join(f"    {line}" for line in verse)
+    # Two short lines are prose if the first breaks off.
+    prose = "“You were a good friend,” said\nScrooge to the ghost, and meant it."
+    book = read(tmp_path, f"{wrap(FIRST, 70)}\n\n{text}\n\n{wrap(SECOND, 70)}\n\n{prose}\n")
+    lines = []
+    for sentence in (book.sentences[j] for j in book.paragraphs[1].sentences):
+        if not sentence.breaks or sentence.breaks[0]:
+            lines[-1] += f" {sentence.text[: sentence.breaks[0] if sentence.breaks else None]}"
+        ends = (*sentence.breaks, None)
+        lines += [sentence.text[a:b].strip() for a, b in pairwise(ends)]
+    assert lines == verse
+    others = [p for p in book.paragraphs if p.index != 1]
+    assert all(not book.sentences[j].breaks for p in others for j in p.sentences)
 
 
 def test_section_breaks_are_no_sentences(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from folioreel.ingest.subtitles import dialogue as dialogue_module
 from folioreel.ingest.subtitles.credits import is_credit
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
-from folioreel.ingest.subtitles.dialogue import Dialogue
+from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
 from folioreel.ingest.subtitles.subtitle_words import subtitle_words
 
 
@@ -391,3 +391,30 @@ def test_no_letter_of_plain_dialogue_is_lost(rows: list[tuple[str, float]]) -> N
     spoken_letters = "".join(s.text for s in build_dialogue(cues).subtitles)
     given_letters = "".join(text for text, _ in rows)
     assert [c for c in spoken_letters if c.isalpha()] == [c for c in given_letters if c.isalpha()]
+
+
+def speakers(tmp_path, text, name="film.srt"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return [(said.speaker, said.text) for said in read_subtitles(path).subtitles]
+
+
+def test_speakers_are_known_where_the_subtitles_name_them(tmp_path):
+    srt = (
+        "1\n00:00:01,000 --> 00:00:03,000\nPETRA: Sixty-one kilos. He weighs\n\n"
+        "2\n00:00:03,100 --> 00:00:04,000\nmore than the bull.\n\n"
+        "3\n00:00:10,000 --> 00:00:12,000\nThe ferry is late.\n\n"
+        "4\n00:00:14,000 --> 00:00:16,000\nPETRA: Who opened it?\nMR. HOBDAY: Not I.\n\n"
+        "5\n00:00:17,000 --> 00:00:18,000\n- Yes.\n- No.\n"
+    )
+    assert speakers(tmp_path, srt) == [
+        ("PETRA", "Sixty-one kilos."),
+        ("PETRA", "He weighs more than the bull."),
+        (None, "The ferry is late."),  # it may be anybody
+        ("PETRA", "Who opened it?"),
+        ("MR. HOBDAY", "Not I."),
+        (None, "Yes."),
+        (None, "No."),
+    ]
+    vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Petra>Sixty-one kilos.</v>\n<v Gus>Never.</v>\n"
+    assert speakers(tmp_path, vtt, "film.vtt") == [("Petra", "Sixty-one kilos."), ("Gus", "Never.")]

@@ -37,11 +37,19 @@ class Block:
     text: str  # its text, on one line, with single spaces
     guessed: bool = False  # of a heading: recognised by its layout, not by markup or words
     lines: tuple[tuple[int, int], ...] = ()  # (offset in `text`, number from 1) of each line
+    breaks: tuple[int, ...] = ()  # of verse without `lines`: the offset of each line
     in_body: bool = False  # of a heading: marked as the story itself (EPUB's `bodymatter`)
     ids: tuple[str, ...] = ()  # the anchors in it, to which a table of contents may point
     linked: int = 0  # how many of its characters are links inside the book
     href: str | None = None  # the document inside the book: a spine item, a PDF page (`#page=3`)
     offset: int = 0  # where `text` begins in the document: its blocks joined by single newlines
+
+    @property
+    def verse_lines(self) -> tuple[int, ...]:
+        """Where each line of verse begins in `text`; empty in prose."""
+        if self.kind != "verse":
+            return ()
+        return self.breaks or tuple(offset for offset, _ in self.lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +92,16 @@ def heading_text(lines: Iterable[str]) -> str:
     if len(cleaned) > 1 and _BARE_NUMBER.match(cleaned[0]):
         cleaned[0] += "."
     return " ".join(cleaned)
+
+
+def join_verse(lines: Iterable[str]) -> tuple[str, tuple[int, ...]]:
+    """Lines of verse as one text, and where each of them begins in it."""
+    text, breaks = "", []
+    for line in filter(None, lines):
+        text += " " if text else ""
+        breaks.append(len(text))
+        text += line
+    return text, tuple(breaks)
 
 
 def promote_headings(blocks: list[Block]) -> list[Block]:

@@ -208,7 +208,13 @@ class Gatherer:
         text = _IDS.sub("", text)
         linked = sum(len(part.strip()) for part in _LINKS.findall(text))
         text = text.replace(_LINK_START, "").replace(_LINK_END, "")
-        text = block_steps.heading_text(text.split("\n")) if kind == "heading" else clean_text(text)
+        breaks: tuple[int, ...] = ()
+        if kind == "heading":
+            text = block_steps.heading_text(text.split("\n"))
+        elif kind == "verse":
+            text, breaks = block_steps.join_verse(map(clean_text, text.split("\n")))
+        else:
+            text = clean_text(text)
         if not text:
             return
         ids, self._waiting = tuple(self._waiting), []
@@ -216,7 +222,9 @@ class Gatherer:
         in_body = kind == "heading" and any(
             "bodymatter" in trees.types_of(node) for node in self._modes[-1][1].iterancestors()
         )
-        self._blocks.append(Block(kind=kind, text=text, in_body=in_body, ids=ids, linked=linked))
+        self._blocks.append(
+            Block(kind=kind, text=text, breaks=breaks, in_body=in_body, ids=ids, linked=linked)
+        )
 
 
 def _is_inner_link(element: Element) -> bool:

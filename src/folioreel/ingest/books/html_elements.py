@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Literal
 
 from lxml import etree
@@ -61,7 +62,9 @@ _FIGURE_CLASS = re.compile(
 )
 _FIGURE_CHARACTERS = 400  # a caption is shorter; with more, it is text set beside a picture
 _MARK_CHARACTERS = 12  # the longest marks of notes are like `[note 123]`
-_NOTE_CHARACTERS = 4000  # a `div` with more is a chapter whose text opens with a mark
+_LONGEST_REFERENCE = 100  # some link a few words, and say that they are a reference
+# A `div` with more than this is a chapter whose text opens with a mark.
+_NOTE_CHARACTERS, _NOTE_PARAGRAPHS = 4000, 2
 _HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 # What may be a note; a body, a section or a heading that opens with a mark is not one.
 _NOTE_TAGS = frozenset("aside blockquote dd div dl dt li p table tbody td tr".split())
@@ -128,8 +131,8 @@ def _is_page_number(element: Element, types: frozenset[str], classes: list[str])
 
 def _is_note_mark(element: Element, tag: str, types: frozenset[str], classes: list[str]) -> bool:
     """Whether an inline element is the mark of a note: `[1]`, a linked superscript, a noteref."""
-    if "noteref" in types:
-        return True
+    if "noteref" in types:  # one that was never closed holds the rest of the chapter
+        return short_text(element, _LONGEST_REFERENCE) is not None
     text = short_text(element, _MARK_CHARACTERS)
     if text is None or not _MARK.match(text) or _is_whole_heading(element, text):
         return False
@@ -180,7 +183,15 @@ def _is_note(element: Element, tag: str, classes: list[str]) -> bool:
         return False
     # A bare number may link to anything, so its target must be named like a note.
     marked = bool(_BRACKETED.match(text)) or _points_to_note(link)
-    return marked and (tag == "p" or short_text(element, _NOTE_CHARACTERS) is not None)
+    return marked and (tag == "p" or _is_short(element))
+
+
+def _is_short(element: Element) -> bool:
+    """Whether a block is no longer than notes are; what is in a longer one is judged by itself."""
+    if short_text(element, _NOTE_CHARACTERS) is None:
+        return False
+    further = islice(elements(element, "p", *_HEADING_TAGS), _NOTE_PARAGRAPHS, None)
+    return next(further, None) is None
 
 
 def _opening_link(element: Element) -> Element | None:

@@ -25,7 +25,8 @@ _FRONT_MATTER = re.compile(
 )
 _TITLE_BLOCK = re.compile(r"\A(?:%[^\n]*\n)+")
 _NOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
-_NOTE_MARK = re.compile(r"\[\^[^\]\s]+\]|\^\[[^\]]*\]")
+# With limits, as `[^` may stand anywhere, and each would be followed to the end of the text.
+_NOTE_MARK = re.compile(r"\[\^[^\]\s]{1,100}+\]|\^\[[^\]]{0,2000}+\]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNREAD = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")

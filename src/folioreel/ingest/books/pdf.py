@@ -15,13 +15,28 @@ from typing import Literal
 
 from folioreel.errors import InputError
 from folioreel.ingest.books import pdf_layout, pdf_lines, titles
-from folioreel.ingest.books.blocks import Block, Manuscript, arrange, head_pages, heading_text
+from folioreel.ingest.books.blocks import (
+    Block,
+    Manuscript,
+    arrange,
+    head_pages,
+    heading_text,
+    join_verse,
+)
 from folioreel.ingest.books.pdf_layout import Area, Placed, Style
 from folioreel.ingest.books.pdf_lines import FEWEST_LETTERS, SOFT_HYPHEN, Line
-from folioreel.ingest.books.titles import is_break, is_numbered, is_strong_heading, titles_in
+from folioreel.ingest.books.titles import (
+    is_break,
+    is_numbered,
+    is_strong_heading,
+    reading_language,
+    titles_in,
+)
 from folioreel.ingest.books.trees import clean_text
 from folioreel.ingest.source import SourceFile
+from folioreel.isolation import read_apart
 from folioreel.language import decide_language
+from folioreel.progress import ProgressCallback
 
 _FILE_NAME = re.compile(
     r"^(?:untitled|microsoft word\b.*|.*\.(?:docx?|odt|indd|tex|rtf|pdf|qxd|pub|html?))?$",
@@ -76,13 +91,19 @@ _LONGEST_WORD = 60  # characters, with its hyphens
 
 def read_pdf(file: SourceFile) -> Manuscript:
     """Read a PDF that holds text; a scan without a text layer is refused."""
+    return read_apart(_read_pdf, file.path, file, reading_language())
+
+
+def _read_pdf(
+    path: Path, file: SourceFile, language: str | None, progress: ProgressCallback
+) -> Manuscript:
     with pdf_lines.open_pdf(file) as document:
         pages, notes = pdf_lines.read_pages(document, file)
         _refuse_unreadable(pages, file.path)
         title = clean_text(document.get_metadata_value("Title") or "")
         declared = pdf_lines.read_language(document)
         words = " ".join(line.text for lines in pages for line in lines)
-        with titles_in(decide_language(words, declared=declared)):
+        with titles_in(language or decide_language(words, declared=declared)):
             blocks = arrange(head_pages(_blocks(pages), pdf_lines.read_outline(document)))
         return Manuscript(
             title=file.path.stem if _FILE_NAME.match(title) else title,
@@ -275,7 +296,8 @@ def _make_block(group: Sequence[Placed], style: Style, joiner: Joiner) -> Block:
     if role == "heading":
         return Block(kind="heading", text=heading_text([joiner.join(texts)]), href=href)
     if _is_verse(group, style):
-        return Block(kind="verse", text=" ".join(texts), href=href)
+        text, breaks = join_verse(texts)
+        return Block(kind="verse", text=text, breaks=breaks, href=href)
     return Block(kind="paragraph", text=joiner.join(texts), href=href)
 
 

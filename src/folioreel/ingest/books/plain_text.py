@@ -154,6 +154,8 @@ def _classify(
     first = group[0]
     if len(group) == 1 and is_break(first.text):
         return [_block("break", group)]
+    if len(group) == 1 and titles.is_marked_heading(first.text):
+        return [_block("heading", group)]
     # "CHAPTER I" may have its title in up to three lines right below it.
     if is_strong_heading(first.text) and len(group) <= 4 and _fits_heading(group):
         return [_block("heading", group)]
@@ -186,7 +188,11 @@ def _body_kind(group: list[_Line], width: int) -> BlockKind:
     longest = max(len(line.text) + line.indent for line in group[:-1])
     capitals = sum(line.text.lstrip("\"“‘'_(—-")[:1].isupper() for line in group)
     is_verse = longest < _FILLED * width and capitals >= 0.8 * len(group)  # long verses run on
-    return "verse" if is_verse else "paragraph"
+    # Two lines may be prose, the second of which happens to begin with a name.
+    is_verse = is_verse and (len(group) > 2 or not group[0].text[-1:].isalnum())
+    # Set in from the margin, its lines may be as long as those of prose.
+    is_set_in = all(line.indent >= 2 for line in group) and len(group) > 2
+    return "verse" if is_verse or (is_set_in and capitals == len(group)) else "paragraph"
 
 
 def _block(kind: BlockKind, group: list[_Line]) -> Block:

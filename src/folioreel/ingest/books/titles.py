@@ -48,6 +48,19 @@ HEADING_CHARACTERS = 110  # a longer line is prose, even if it begins like a hea
 _TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
 _CASELESS_CHARACTERS = 30  # the same, for scripts without capitals, where only the length tells
 _FRAME = " _*=\u3000"  # what plain text puts around a title for emphasis
+_MARKED = re.compile(r"^#{1,6}\s+(?P<title>.*?\S)\s*#*$")  # Markdown's headings, in plain text too
+
+
+def bare_title(text: str) -> str:
+    """A title without what plain text puts around it: `## CHAPTER I`, `*** CHAPTER I ***`."""
+    # A longer line is prose, and the pattern would be slow on one of nothing but marks.
+    marked = _MARKED.match(text.strip()) if len(text) <= HEADING_CHARACTERS else None
+    return (marked["title"] if marked else text).strip(_FRAME)
+
+
+def is_marked_heading(text: str) -> bool:
+    """Whether a line of plain text is written as a heading of Markdown: `## The Road`."""
+    return len(text) <= HEADING_CHARACTERS and bool(_MARKED.match(text.strip()))
 
 
 class Titles:
@@ -187,8 +200,13 @@ def titles_in(language: str | None) -> Iterator[None]:
         _reading.reset(token)
 
 
+def reading_language() -> str | None:
+    """The language of the book that is being read, if it is known."""
+    return _reading.get()
+
+
 def _titles() -> Titles:
-    return load_titles(_reading.get())
+    return load_titles(reading_language())
 
 
 def any_language(key: str) -> str:
@@ -199,7 +217,7 @@ def any_language(key: str) -> str:
 
 def matter_kind(title: str) -> MatterKind | None:
     """What kind of front or back matter a title names; None if it may be the story's."""
-    return _titles().matter_kind(title.strip(_FRAME))
+    return _titles().matter_kind(bare_title(title))
 
 
 def is_break(text: str) -> bool:
@@ -209,22 +227,22 @@ def is_break(text: str) -> bool:
 
 def is_strong_heading(text: str) -> bool:
     """Whether the words of a line make it a heading: `CHAPTER IV`, `Stave I: Marley's Ghost`."""
-    return _titles().is_strong_heading(text.strip(_FRAME))
+    return _titles().is_strong_heading(bare_title(text))
 
 
 def is_numbered(text: str) -> bool:
     """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
-    return _titles().is_numbered(text.strip(_FRAME))
+    return _titles().is_numbered(bare_title(text))
 
 
 def is_chapter_line(text: str) -> bool:
     """Whether a line holds `CHAPTER II` and nothing else: a heading even without blank lines."""
-    return _titles().is_chapter_line(text.strip(_FRAME))
+    return _titles().is_chapter_line(bare_title(text))
 
 
 def is_part(text: str) -> bool:
     """Whether a heading is that of a part or a book, which has chapters below it."""
-    return _titles().is_part(text.strip(_FRAME))
+    return _titles().is_part(bare_title(text))
 
 
 def is_imprint(text: str) -> bool:
@@ -254,7 +272,7 @@ def is_weak_heading(
 
     In a file that is `evenly_spaced`, with one blank line everywhere, spacing does not mark them.
     """
-    text = text.strip(_FRAME)
+    text = bare_title(text)
     if not text or len(text.split()) > _TITLE_WORDS or is_break(text):
         return False
     set_off = new_page or blank_before >= 2  # one blank line separates paragraphs
@@ -270,7 +288,7 @@ def is_weak_heading(
 
 def is_subtitle(text: str, *, blank_before: int) -> bool:
     """Whether a line right below a chapter's number is the chapter's title."""
-    text = text.strip(_FRAME)
+    text = bare_title(text)
     # Four blank lines are a new page: what follows belongs to the next heading.
     if not text or len(text.split()) > _TITLE_WORDS or is_break(text) or blank_before > 3:
         return False

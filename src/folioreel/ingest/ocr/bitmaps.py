@@ -40,6 +40,9 @@ _MOST_PIXELS, _MOST_COVERED = 8 * 2**20, 4 * 2**20
 # Bytes of all pictures: those of a long film have a few hundred million. A small file can hold any
 # number of large ones.
 _LARGEST_TRACK = 2 * 2**30
+# Pixels of all pictures, which take the time: so many, and so many more for each byte. A line of
+# text has 20 or 30 per byte, and a screen of one colour, made to take long, has 600.
+_FREE_PIXELS, _PIXELS_PER_BYTE = 400_000_000, 60
 # FFmpeg's value for a display set that stays until the next one.
 _UNTIL_NEXT_MS = 2**32 - 1
 # How a segment of DVB subtitles begins, and the kind that is a palette (ETSI EN 300 743).
@@ -62,16 +65,22 @@ def read_pictures(packets: Iterable[tuple[Any, float]]) -> list[TextPicture]:
     that show the same again (broadcasts repeat them for viewers who tune in) are joined.
 
     Raises:
-        InputError: The pictures would fill the memory.
+        InputError: The pictures would fill the memory, or take very long.
     """
     shown: list[TextPicture] = []
-    size = 0
+    size, pixels = 0, -_FREE_PIXELS
     for packet, start_s in packets:
+        pixels -= _PIXELS_PER_BYTE * packet.size
         display_set, ink = None, np.zeros((0, 0), np.uint8)
         with suppress(av.FFmpegError, ValueError, IndexError):  # damage costs one picture
             display_set = packet.stream.codec_context.decode2(packet)
             if display_set is not None and len(display_set):
-                ink = find_ink(_compose(display_set))
+                picture = _compose(display_set)
+                pixels += picture.shape[0] * picture.shape[1]
+                ink = find_ink(picture)
+        if pixels > 0:
+            message = "its subtitles are pictures of whole screens, not of text; give others"
+            raise InputError(message, packet.stream.container.name)
         if display_set is None:  # the parts of a PGS file: the last one brings the picture
             continue
         if shown and shown[-1].end_s > start_s:

@@ -144,6 +144,7 @@ class _Passage:
 
     text: str = ""
     parts: list[tuple[int, int, float, float]] = field(default_factory=list)  # chars, seconds
+    speaker: str | None = None
 
     def add(self, words: str, turn: Turn) -> None:
         self.text += joint(self.text, words) if self.text else ""
@@ -162,11 +163,15 @@ def _join_turns(
 ) -> tuple[Subtitle, ...]:
     """The sentences that are spoken, in time order."""
     passages = _passages(turns, style)
-    spoken = [sentence for passage in passages for sentence in _sentences(passage, language)]
+    spoken = [
+        (*sentence, passage.speaker)
+        for passage in passages
+        for sentence in _sentences(passage, language)
+    ]
     spoken.sort(key=lambda sentence: sentence[0])
     return tuple(
-        Subtitle(index=index, start_s=start_s, end_s=end_s, text=text)
-        for index, (start_s, end_s, text) in enumerate(spoken)
+        Subtitle(index=index, start_s=start_s, end_s=end_s, text=text, speaker=speaker)
+        for index, (start_s, end_s, text, speaker) in enumerate(spoken)
     )
 
 
@@ -183,7 +188,7 @@ def _passages(turns: Iterable[Turn], style: FileStyle) -> Iterator[_Passage]:
         else:
             if passage.text:
                 yield passage
-            passage = _Passage()
+            passage = _Passage(speaker=turn.speaker)
         passage.add(_LEADING_DOTS.sub("", turn.text), turn)
         before = turn
     if passage.text:

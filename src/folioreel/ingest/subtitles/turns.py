@@ -49,6 +49,7 @@ class Turn:
     text: str
     opens: bool  # whether a mark says that somebody else is speaking now
     continues: bool = False  # whether a leading dash or dots say that the sentence before goes on
+    speaker: str | None = None  # the name before its colon
 
 
 def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Turn]:
@@ -58,14 +59,21 @@ def find_turns(cue: Cue, style: FileStyle, after_close: bool = True) -> list[Tur
     """
     text = _strip_notes(cue.text, style)
     pieces = [
-        (words, opens, goes_on)
-        for marked, opens, goes_on in _split_turns(text, style, after_close)
+        (words, opens, goes_on, speaker)
+        for marked, opens, goes_on, speaker in _split_turns(text, style, after_close)
         if count_letters(words := _tidy(_strip_song(marked), style))
     ]
-    times = share_time(cue.start_s, cue.end_s, [words for words, _, _ in pieces])
+    times = share_time(cue.start_s, cue.end_s, [words for words, *_ in pieces])
     return [
-        Turn(start_s=start_s, end_s=end_s, text=words, opens=opens, continues=goes_on)
-        for (words, opens, goes_on), (start_s, end_s) in zip(pieces, times, strict=True)
+        Turn(
+            start_s=start_s,
+            end_s=end_s,
+            text=words,
+            opens=opens,
+            continues=goes_on,
+            speaker=speaker or cue.speaker,
+        )
+        for (words, opens, goes_on, speaker), (start_s, end_s) in zip(pieces, times, strict=True)
     ]
 
 
@@ -103,10 +111,12 @@ def _is_aside(match: re.Match[str], style: FileStyle) -> bool:
     return style.case_blind or any(character.islower() for character in words)
 
 
-def _split_turns(text: str, style: FileStyle, after_close: bool) -> list[tuple[str, bool, bool]]:
-    """Split a cue at the marks of a new speaker: (words, opens, continues) each."""
+def _split_turns(
+    text: str, style: FileStyle, after_close: bool
+) -> list[tuple[str, bool, bool, str | None]]:
+    """Split a cue at the marks of a new speaker: (words, opens, continues, speaker) each."""
     lines = _split_inner(text, style)
-    turns: list[tuple[str, bool, bool]] = []
+    turns: list[tuple[str, bool, bool, str | None]] = []
     for number, line in enumerate(lines):
         dashed = _DASH.match(line) is not None
         rest = _ARROWS.sub("", _DASH.sub("", line))
@@ -117,10 +127,11 @@ def _split_turns(text: str, style: FileStyle, after_close: bool) -> list[tuple[s
         rest = rest[len(label) :].lstrip(" " + _DASHES) if label else rest
         opens = opens or (dashed and _dash_opens(lines, number, style))
         if turns and not opens:
-            before, before_opens, before_goes_on = turns[-1]
-            turns[-1] = (_join_lines(before, line), before_opens, before_goes_on)
+            before, before_opens, before_goes_on, speaker = turns[-1]
+            turns[-1] = (_join_lines(before, line), before_opens, before_goes_on, speaker)
         else:
-            turns.append((rest, opens, dashed and not opens))
+            speaker = label.strip(" :：") if label else None
+            turns.append((rest, opens, dashed and not opens, speaker))
     return turns
 
 

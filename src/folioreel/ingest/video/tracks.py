@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -111,12 +112,19 @@ def read_track(
     track: Track,
     progress: ProgressCallback | None = None,
     language: str | None = None,
+    *,
+    until_s: float = math.inf,
 ) -> Dialogue:
-    """Read a text track into spoken sentences; `language` is what the user says that it is in."""
+    """Read a text track, or its beginning, into spoken sentences.
+
+    `language` is what the user says that it is in.
+    """
     cues: list[Cue] = []
     dialogue_lines: list[str] = []
     notes: list[str] = []
     for packet, start_s in track_packets(video, track.index, progress or ignore_progress, notes):
+        if start_s > until_s:
+            break
         end_s = start_s + float((packet.duration or 0) * packet.time_base)
         if track.codec in ("ass", "ssa"):
             dialogue_lines.append(_dialogue_line(bytes(packet), start_s, end_s))

@@ -1,0 +1,260 @@
+"""The page in a browser: reading mode, phones, chapters, transcript, names, sharing, languages."""
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from made_payloads import make_book, picture, small_alignment, small_payload
+from PIL import Image
+
+from folioreel.export.page_html import make_payload
+from folioreel.ingest.book import load_book
+from folioreel.types import Alignment
+
+PHONE = {"is_mobile": True, "has_touch": True, "device_scale_factor": 2}
+UPRIGHT = {"width": 360, "height": 640, **PHONE}
+SIDEWAYS = {"width": 640, "height": 360, **PHONE}
+
+
+def text_px(page) -> float:
+    return page.locator(".book-scroll").bounding_box()["height"]
+
+
+def targets(page) -> list[str]:
+    """The buttons and fields in view that are too small for a finger."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("button, select, input, [role=slider]")]
+            .filter((node) => node.offsetParent && getComputedStyle(node).clipPath === "none")
+            .map((node) => [node, node.getBoundingClientRect()])
+            .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 44)
+            .map(([node, box]) => `${node.outerHTML} ${box.width} × ${box.height}`)"""
+    )
+
+
+@pytest.mark.parametrize(("size", "least_px"), [(UPRIGHT, 280), (SIDEWAYS, 240)])
+def test_a_phone_is_for_reading(new_page, write_page, size, least_px):
+    page = new_page(**size)
+    page.goto(write_page(small_payload()))
+    assert text_px(page) >= least_px
+    for part in (".strip", ".actions", ".others", ".transcript", ".timeline"):
+        assert page.locator(part).is_hidden()
+    assert targets(page) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
+    full, film = (
+        part.bounding_box()
+        for part in (page.get_by_role("button", name="Full screen"), page.locator(".film"))
+    )
+    assert full["x"] + full["width"] <= film["x"] + film["width"]
+    page.get_by_role("button", name="Next moment in the book").tap()
+    assert page.locator(".sentence.now").get_attribute("data-sentence") == "0"
+    page.get_by_role("button", name="Tools").tap()
+    assert targets(page) == []
+    # All tools, for who wants them; and it is remembered.
+    page.get_by_role("button", name="Read").tap()
+    assert page.locator(".actions").is_visible()
+    page.reload()
+    assert page.locator(".actions").is_visible()
+
+
+def test_a_turned_phone_and_a_laptop(new_page, write_page):
+    page = new_page(**UPRIGHT)
+    page.goto(write_page(small_payload()))
+    film, book = page.locator(".film"), page.locator(".book")
+    assert film.bounding_box()["y"] < book.bounding_box()["y"]
+    page.set_viewport_size({"width": 640, "height": 360})
+    assert film.bounding_box()["x"] < book.bounding_box()["x"]
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.locator(".strip").wait_for()
+    page.keyboard.press("v")
+    assert page.locator(".strip").is_hidden()
+    assert page.get_by_role("button", name="Read").get_attribute("aria-pressed") == "true"
+    assert page.locator(".transcript").is_visible()
+
+
+def test_the_transcript_follows_and_leads(small):
+    small.keyboard.press("v")
+    for _ in range(30):
+        small.keyboard.press(".")
+    now = small.locator(".line.now")
+    assert "Line 28 is said" in now.inner_text()  # 29 is silent
+    box, view = now.bounding_box(), small.locator(".transcript").bounding_box()
+    assert view["y"] <= box["y"] <= view["y"] + view["height"] - box["height"]
+    small.locator(".transcript").hover()
+    small.mouse.wheel(0, -5000)
+    small.locator(".line", has_text="Line 2 is said").click()
+    assert small.locator(".time").inner_text().startswith("0:08")
+    assert small.locator(".sentence.now").get_attribute("data-sentence") == "6"
+    # What has not been seen is not in it.
+    small.keyboard.press("s")
+    small.locator(".transcript").hover()
+    small.mouse.wheel(0, 9000)
+    assert small.locator(".line").all_inner_texts()[-1].endswith("Line 2 is said of the dial.")
+
+
+def test_chapters_are_listed_with_their_times(small):
+    small.get_by_role("button", name="Chapter 1: The Ferry").click()
+    dialog = small.get_by_role("dialog", name="Chapters")
+    rows = dialog.get_by_role("button").filter(has_text="Chapter")
+    # Chapter 3 begins with sentence 80; the first link in it is moment 28, sentence 84, at 1:52.
+    assert rows.nth(2).inner_text().split("\n") == ["Chapter 3: The Dial", "1:52"]
+    assert rows.nth(0).get_attribute("aria-current") == "true"
+    rows.nth(2).click()
+    assert small.get_by_role("heading", name="Chapter 3 The Dial").is_visible()
+    assert small.locator(".contents-now").inner_text() in (
+        "Chapter 2: The River",
+        "Chapter 3: The Dial",
+    )
+    small.get_by_role("slider", name="Alignment strip").press("Home")
+    small.keyboard.press("s")
+    small.keyboard.press("c")
+    assert "4 more, which the film has not told yet" in dialog.inner_text()
+    assert "Chapter 3" not in dialog.inner_text()
+
+
+def test_the_text_grows_and_shrinks_and_stays_so(small):
+    size = "parseFloat(getComputedStyle(document.querySelector('.sheet')).fontSize)"
+    before = small.evaluate(size)
+    for _ in range(2):
+        small.get_by_role("button", name="Larger text").click()
+    larger = small.evaluate(size)
+    assert larger == pytest.approx(1.26 * before, rel=0.01)
+    small.reload()
+    assert small.evaluate(size) == larger
+    for _ in range(7):
+        if small.get_by_role("button", name="Smaller text").is_enabled():
+            small.get_by_role("button", name="Smaller text").click()
+    assert small.evaluate(size) == pytest.approx(0.8 * before, rel=0.01)
+    assert small.get_by_role("button", name="Smaller text").is_disabled()
+
+
+def test_names_of_a_passage_lead_to_where_else_they_are(new_page, write_page):
+    book = make_book(200)
+    texts = [
+        "It rained all day, and nobody in the whole of the town had thought to bring a coat."
+    ] * 200
+    for j in (0, 21, 40, 90):
+        texts[j] = "In the morning old Petra went down to Fairhithe with the others."
+    book = replace(
+        book,
+        sentences=tuple(
+            replace(s, text=text) for s, text in zip(book.sentences, texts, strict=True)
+        ),
+    )
+    page = new_page()
+    page.goto(write_page(small_payload(book)))
+    page.keyboard.press("n")
+    names = page.get_by_role("navigation", name="People and places")
+    names.get_by_role("button", name="Petra").wait_for()
+    assert names.get_by_role("button").all_inner_texts() == ["Petra", "Fairhithe"]
+    names.get_by_role("button", name="Petra").click()
+    assert page.locator(".found-status").inner_text() == (
+        "4 sentences of the book, 0 lines of the film"
+    )
+    places = page.locator(".found-place").all_inner_texts()
+    # Sentence 21 is moment 7, at 28 s; of sentence 40 only the paragraph is filmed, at 0:56.
+    assert places[1].startswith("0:28 · Chapter 1")
+    assert places[2].startswith("about 0:56 · Chapter 2")
+
+
+def test_a_link_opens_at_its_moment(new_page, write_page):
+    address = write_page(small_payload())
+    page = new_page()
+    page.goto(f"{address}#t=1:24.6")
+    assert page.locator(".time").inner_text().startswith("1:24")
+    assert page.locator(".sentence.now").get_attribute("data-sentence") == "63"
+    assert page.locator(".sentence.now").is_visible()
+    page.evaluate("location.hash = '#t=12.6'")
+    page.locator(".sentence.now[data-sentence='9']").wait_for()
+    page.goto(f"{address}#t=nonsense")
+    page.reload()
+    assert page.locator(".time").inner_text().startswith("0:12")
+
+
+def test_a_moment_is_shared_as_a_link_and_a_picture(small):
+    for _ in range(4):
+        small.keyboard.press("n")
+    small.get_by_role("button", name="Share this moment").click()
+    dialog = small.get_by_role("dialog", name="This moment, 0:12")
+    address = dialog.get_by_label("Link to this moment").input_value()
+    assert address == f"{small.url}#t=12.5"
+    with small.expect_download() as download:
+        dialog.get_by_role("button", name="Save the picture").click()
+    assert download.value.suggested_filename == "The-Weighbridge-0-12.png"
+    image = Image.open(io.BytesIO(download.value.path().read_bytes())).convert("RGB")
+    assert image.width == 1080
+    # The frame on top, as wide as the card, in the colours of the shot; the passage below it.
+    shot = Image.open(io.BytesIO(load_picture(picture(3)))).convert("RGB").getpixel((16, 9))
+    seen = image.getpixel((540, 200))
+    assert all(abs(a - b) < 12 for a, b in zip(seen, shot, strict=True))
+    below = image.crop((0, 1080 * 18 // 32, 1080, image.height)).convert("L")
+    low, high = below.getextrema()
+    assert low < 80 < 240 < high
+    assert "Sentence 9 speaks" in dialog.get_by_role("img").get_attribute("aria-label")
+
+
+def load_picture(address: str) -> bytes:
+    import base64
+
+    return base64.b64decode(address.partition(",")[2])
+
+
+def test_full_screen_has_a_seek_bar_and_the_passage(small):
+    for _ in range(4):
+        small.keyboard.press("n")
+    assert small.locator(".passage").is_hidden()
+    small.keyboard.press("f")
+    small.wait_for_function("() => document.fullscreenElement !== null")
+    passage = small.locator(".passage")
+    assert passage.inner_text().startswith("Sentence 9 speaks")
+    seek = small.get_by_role("slider", name="Seek")
+    assert seek.input_value() == "13"
+    seek.fill("84")
+    assert passage.is_hidden() or passage.inner_text().startswith("Sentence 6")
+    assert small.locator(".time").inner_text().startswith("1:24")
+    seek.fill("85")
+    assert passage.inner_text().startswith("Sentence 63 ")
+    small.evaluate("document.activeElement.blur()")
+    small.keyboard.press("p")
+    assert passage.is_hidden()
+    small.keyboard.press("f")
+    small.wait_for_function("() => document.fullscreenElement === null")
+
+
+def test_languages_give_direction_and_hyphens(new_page, write_page):
+    payload = small_payload()
+    payload["book"] |= {"language": "he"}
+    payload["book"]["sentences"][0] = "הספינה חצתה את הנהר עם שחר."
+    payload["film"] |= {"language": "fr"}
+    page = new_page()
+    page.goto(write_page(payload))
+    assert page.locator(".sheet").get_attribute("lang") == "he"
+    assert page.locator(".subtitle").get_attribute("lang") == "fr"
+    first = page.locator(".item p").first
+    assert first.evaluate("node => getComputedStyle(node).direction") == "rtl"
+    assert first.evaluate("node => getComputedStyle(node).hyphens") == "auto"
+
+
+def test_verse_and_marked_headings_of_a_book(new_page, write_page, tmp_path):
+    song = (
+        "Oh, the river runs down to the sea,\n"
+        "And the sea runs down to the sky,\n"
+        "And nobody asks me why."
+    )
+    prose = (
+        "He went down to the river and waited there for the ferry until it was nearly dark outside."
+    )
+    (tmp_path / "book.txt").write_text(
+        f"## CHAPTER I\n\n{prose}\n\n{song}\n\n{prose}\n\n## CHAPTER II\n\n{prose}\n",
+        encoding="utf-8",
+    )
+    book = load_book(tmp_path / "book.txt")
+    small = small_alignment()
+    links = tuple(replace(link, sentence=0, alternatives=()) for link in small.links)
+    page = new_page()
+    page.goto(write_page(make_payload(Alignment(book=book, film=small.film, links=links))))
+    heads = page.get_by_role("heading", level=2).all_inner_texts()
+    assert heads == ["CHAPTER I", "CHAPTER II"]
+    lines = page.locator(".verse").inner_text().split("\n")
+    assert [line.strip() for line in lines] == song.split("\n")
+    assert not re.search("#", page.locator(".sheet").inner_text())

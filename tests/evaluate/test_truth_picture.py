@@ -1,0 +1,84 @@
+"""Ground truth against prediction: which outcome is drawn where, and what is refused."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from command_line import assert_one_line, run
+from made_pairs import write_dataset, write_pair
+from PIL import Image
+
+from folioreel.evaluate.dataset import load_pair, load_pair_film
+from folioreel.evaluate.truth_picture import JudgedPlace, judged_places, write_truth_picture
+from folioreel.ingest.book import load_book
+from folioreel.types import Alignment, Link
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return load_pair(write_pair(tmp_path / "pair", seed=1))
+
+
+def aligned(pair, places):
+    """An alignment with a link for each line: (sentence, whether it claims to be in the book)."""
+    links = [
+        Link(moment=moment, sentence=sentence, score=0.9, in_book=in_book)
+        for moment, (sentence, in_book) in places.items()
+    ]
+    return Alignment(book=load_book(pair.book), film=load_pair_film(pair), links=tuple(links))
+
+
+def test_outcomes_by_hand(pair):
+    # Sentence k is paragraph k, on line 2 k + 1. Lines 3 and 9 are not in the book, 7 is a scene.
+    truth = [j.passages[0][0] if j.passages else None for j in pair.judgements]
+    right = (truth[0] - 1) // 2
+    far = (truth[1] - 1) // 2
+    scene = (truth[7] - 1) // 2
+    places = {
+        0: (right + 3, True),  # three paragraphs away: right
+        1: (far + 4, True),  # four: wrong
+        2: ((truth[2] - 1) // 2, False),  # the right place, but not claimed: missed
+        3: (5, True),  # not in the book, but claimed: wrong
+        7: (scene, True),  # a scene at its place: right
+        9: (5, False),  # not in the book, and not claimed: nothing to draw
+        # Nobody linked the other matches: missed.
+    }
+    found = judged_places(pair, aligned(pair, places))
+    at = {round(place.minute * 60 - 2) // 10: place for place in found}  # lines begin every 10 s
+    assert len(at) == len(found) == 11
+    assert {line: place.outcome for line, place in at.items()} == {
+        **dict.fromkeys((2, 4, 5, 6, 8, 10, 11), "missed"),
+        **dict.fromkeys((0, 7), "right"),
+        **dict.fromkeys((1, 3), "wrong"),
+    }
+    assert at[1] == JudgedPlace(
+        outcome="wrong", minute=12 / 60, line=2 * (far + 4) + 1, truth=truth[1]
+    )
+    assert (at[3].line, at[3].truth) == (11, None)
+    assert (at[2].line, at[2].truth) == (None, truth[2])
+
+
+def test_both_formats_and_their_legend(pair, tmp_path):
+    alignment = aligned(pair, {0: (3, True), 1: (50, True)})
+    for name in ("a.png", "a.svg", "b.svg"):
+        write_truth_picture(pair, alignment, tmp_path / name)
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.format == "PNG"
+        assert min(picture.size) > 900
+    text = "".join(ElementTree.parse(tmp_path / "a.svg").getroot().itertext())
+    counts = [place.outcome for place in judged_places(pair, alignment)]
+    for outcome in ("right", "wrong", "missed"):
+        assert f"{outcome} ({counts.count(outcome)})" in text
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_the_command(tmp_path):
+    pairs = write_dataset(tmp_path / "pairs")
+    one, out = pairs / "ferry", tmp_path / "truth.svg"
+    options = ("--baseline", "tfidf", "--picture")
+    assert_one_line(run("evaluate", pairs, *options, out), "a single pair", str(pairs))
+    assert_one_line(run("evaluate", one, *options, tmp_path / "truth.pdf"), ".png or .svg")
+    done = run("evaluate", one, *options, out)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-1] == f"wrote {out}"
+    assert_one_line(run("evaluate", one, *options, out), "already exists", "--force")
+    assert run("evaluate", one, *options, out, "--force").exit_code == 0
