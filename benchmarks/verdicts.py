@@ -22,6 +22,7 @@ from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.verdict import check_fit, score_of
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
+from folioreel.models.presets import AUTO
 from folioreel.types import Book, Film
 
 
@@ -45,7 +46,7 @@ def try_pairs(
     folders: list[Path], preset: str, wrong: int, sizes: list[int] | None = None
 ) -> list[Trial]:
     """Scores of right and wrong pairs, or of pieces of their films."""
-    aligner = Aligner.load(preset)
+    given = None if preset == AUTO else Aligner.load(preset)
     read = cache(read_book)
     trials = []
     for k, folder in enumerate(folders):
@@ -56,6 +57,7 @@ def try_pairs(
             if other != folder and read(other).sha256 == read(folder).sha256:
                 continue  # two films of one book
             for piece in cut(film, sizes):
+                aligner = given or Aligner.choose(piece, read(other))
                 alignment = aligner.align(piece, read(other))
                 score, is_warned = score_of(alignment), check_fit(alignment) is not None
                 said = len(piece.subtitles)

@@ -101,7 +101,7 @@ def test_another_language_is_told_with_the_tracks_that_fit(tmp_path):
     better = "the film has French ones: use --subtitles 2 for track 2 (French, SubRip)"
     assert check_languages(film, load_book(book), ENGLISH_ONLY) == (
         "the subtitles are in English and the book is in French; the sentence encoder was not "
-        "trained on French, so few lines can be found; use the preset across"
+        f"trained on French, so few lines can be found; {better}"
     )
     # The multilingual encoder knows both, but the other track does better.
     assert check_languages(film, load_book(book), LANGUAGES) is None

@@ -106,11 +106,12 @@ def check_languages(film: Film, book: Book, known: frozenset[str] | None) -> str
         return None
     said, wanted = language_name(spoken), language_name(written)
     unknown = " and ".join(language_name(code) for code in (spoken, written) if code not in known)
-    if LANGUAGES.issuperset((spoken, written)):
+    advice = find_track(film, book)
+    if advice is None and LANGUAGES.issuperset((spoken, written)):
         advice = "use the preset across"
-    else:
+    elif advice is None:
         how = " (--subtitles FILE)" if _videos(film) else ""
-        advice = find_track(film, book) or f"give {wanted} subtitles{how}, or the book in {said}"
+        advice = f"give {wanted} subtitles{how}, or the book in {said}"
     return (
         f"the subtitles are in {said} and the book is in {wanted}; the sentence encoder was not "
         f"trained on {unknown}, so few lines can be found; {advice}"

@@ -6,8 +6,8 @@ al., 2021). The mean of each side is subtracted, which also removes what tells o
 another. Then directions in which vectors vary much are shortened, by the fourth root of the
 variance: half of a whitening.
 
-For judged lines of films, the mean reciprocal rank of the right sentence by `semantic` + `window`
-rises by 0.06 to 0.16 (docs/how-to/languages.md).
+Of eight judged films, the mean reciprocal rank of the right sentence by `semantic` + `window` rises
+by 0.03 to 0.16 (docs/how-to/languages.md).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from folioreel.alignment.positions import (
     quote_shares,
     timeline_distance,
 )
-from folioreel.config import SEMANTIC, STEPS, AlignConfig, CalibrationConfig, StepsConfig
+from folioreel.config import STEPS, AlignConfig, CalibrationConfig, StepsConfig
 from folioreel.errors import ConfigError, InputError
 from folioreel.evaluate.dataset import Pair, find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import PlacedLink, judge_links
@@ -38,44 +38,13 @@ from folioreel.evaluate.report import PairResult, judge_alignment
 from folioreel.files import file_sha256
 from folioreel.ingest.book import load_book
 from folioreel.models.presets import check_replaceable, load_preset, save_preset
-from folioreel.models.sentence_encoder import MULTILINGUAL, encoder_reference, load_encoder
+from folioreel.models.sentence_encoder import encoder_reference, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, nest_progress, track
 from folioreel.similarity.cognates import CognatesMeasure
-from folioreel.similarity.letters import LettersMeasure
-from folioreel.similarity.rare_words import RareWordsMeasure
 from folioreel.similarity.tensor import SimilarityRows, silent_moments
 from folioreel.train.judged import fixed_moments
+from folioreel.train.starts import START, STARTS
 from folioreel.types import Alignment, Book, Film
-
-START = AlignConfig(
-    weights={
-        **{"rare": 1.0, "covered": 0.0, "covers": 0.0, "phrase": 2.0, "phrase3": 0.0},
-        **{"nearby": 0.0, "nearby_covered": 2.0},
-        **{"semantic": 1.0, "semantic_long": 2.0},
-        **{"semantic_in_book": 0.0, "semantic_in_film": 1.0},
-        **{"window": 0.0, "window_in_book": 0.0, "window_in_film": 1.0},
-    },
-    bias=-2.0,
-    steps=StepsConfig(elsewhere=0.01),
-    semantic_encoder="paraphrase",
-)
-"""Where fitting begins: round numbers of the right size, so that it takes few iterations."""
-
-
-def _start(measures: tuple[str, ...], **settings: Any) -> AlignConfig:
-    weights = {name: START.weights.get(name, 0.0) for name in measures}
-    return replace(START, weights=weights, **settings)
-
-
-_MEANING = tuple(name for name in START.weights if name in SEMANTIC)
-_BRIDGE: dict[str, Any] = {"semantic_encoder": MULTILINGUAL, "whitened": True}
-STARTS = {
-    "default": START,
-    "multilingual": _start(START.measures, **_BRIDGE),
-    "words": _start((*RareWordsMeasure.names, *LettersMeasure.names)),
-    "across": _start((*CognatesMeasure.names, *_MEANING), **_BRIDGE),
-}
-"""The same for each kind of preset that is fitted here."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
