@@ -310,7 +310,7 @@ class Film:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """A passage that a moment may render, and the probability of that, as a link has it."""
+    """A passage that a moment may render; the score ranks it, but only the first is calibrated."""
 
     sentence: int
     score: float
