@@ -138,7 +138,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="where to keep the film with sound")
     arguments = parser.parse_args()
 
-    from folioreel.alignment.aligner import align
+    from folioreel.alignment.align import align
     from folioreel.apps.demo import demo_folder
     from folioreel.config import SpeechConfig
     from folioreel.evaluate.dataset import load_pair

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from folioreel.alignment.aligner import Aligner, align
+    from folioreel.alignment.align import align
+    from folioreel.alignment.aligner import Aligner
     from folioreel.errors import AlignmentError, ConfigError, FolioReelError, InputError
     from folioreel.ingest.book import load_book
     from folioreel.ingest.film import load_film
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from folioreel.types import Alignment, Alternative, Book, Film, Link, Moment, Sentence
 
 _HOMES = {
-    "align": "folioreel.alignment.aligner",
+    "align": "folioreel.alignment.align",
     "load_book": "folioreel.ingest.book",
     "load_film": "folioreel.ingest.film",
     "Aligner": "folioreel.alignment.aligner",

@@ -161,7 +161,8 @@ def serve() -> None:
     try:
         send("result", function(path, *arguments, lambda progress: send("progress", progress)))
     except MemoryError:
-        message = f"needs more than {limit / 2**30:.0f} GB of memory to be read; is it damaged?"
+        most = "there is" if limit is None else f"{limit / 2**30:.0f} GB"
+        message = f"needs more memory than {most}; is it damaged?"
         send("error", InputError(message, path))
     except Exception as error:
         send("error", error)
@@ -195,7 +196,7 @@ def _end_with_parent(request: BinaryIO) -> None:
     os._exit(1)
 
 
-def _limit_memory() -> float:
+def _limit_memory() -> int | None:
     """Limit the memory of this process, where the system can; returns the limit in bytes."""
     try:
         import resource
@@ -206,5 +207,5 @@ def _limit_memory() -> float:
         )
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is no news to us
     except (ImportError, OSError, ValueError, AttributeError):
-        return float("inf")  # Windows has no such limits
+        return None  # Windows has no such limits
     return limit

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_payloads import make_book
 
-from folioreel.alignment.aligner import align
+from folioreel.alignment.align import align
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.links import choose_sentences
 from folioreel.alignment.pictures import average_hypotheses, weigh_pictures

@@ -12,7 +12,7 @@ from drawn_films import DrawnTrack, draw_film, shots_of
 from drawn_subtitles import add_bitmaps
 
 from folioreel.alignment import verdict
-from folioreel.alignment.aligner import align
+from folioreel.alignment.align import align
 from folioreel.alignment.verdict import check_languages, find_track
 from folioreel.apps.demo import demo_folder
 from folioreel.ingest.book import load_book

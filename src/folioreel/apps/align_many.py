@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from folioreel import __version__
-from folioreel.alignment.aligner import Aligner, align
+from folioreel.alignment.align import align
+from folioreel.alignment.aligner import Aligner
 from folioreel.apps.many_summary import (
     INDEX,
     TABLE,

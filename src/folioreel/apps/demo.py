@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from folioreel.alignment.aligner import align
+from folioreel.alignment.align import align
 from folioreel.evaluate.dataset import load_pair
 from folioreel.evaluate.metrics import Scores, ShotScores, placed_links, score_links, score_shots
 from folioreel.export.results import write_results

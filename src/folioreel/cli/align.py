@@ -65,7 +65,7 @@ def align(
       folioreel align volume1.epub --book volume2.epub season1/ --out result
       folioreel align novel.epub film.mkv --subtitles film.srt --fps 25:23.976 --out result
     """
-    from folioreel.alignment.aligner import align as align_files
+    from folioreel.alignment.align import align as align_files
     from folioreel.export.alignment_json import FILE_NAME, alignment_to_dict
     from folioreel.export.results import check_folder, write_results
     from folioreel.viewer.judgements import describe_kept

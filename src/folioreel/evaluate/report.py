@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from folioreel import __version__
-from folioreel.alignment.aligner import Aligner, align
+from folioreel.alignment.align import align
+from folioreel.alignment.aligner import Aligner
 from folioreel.evaluate import calibration, dataset, metrics
 from folioreel.evaluate.baselines import BASELINES, baseline_links
 from folioreel.evaluate.dataset import Pair

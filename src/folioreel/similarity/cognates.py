@@ -14,7 +14,6 @@ cognates_window   the same between windows: a line, or a sentence, with `WINDOW`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
@@ -22,6 +21,7 @@ from anyascii import anyascii
 from numpy.typing import NDArray
 
 from folioreel.config import WINDOW
+from folioreel.similarity.rare_words import text_sets, weigh
 from folioreel.text import find_words
 from folioreel.types import Book, Film
 
@@ -49,9 +49,9 @@ class CognatesMeasure:
         worth = np.maximum(np.log((len(written) + 1) / (frequency + 0.5)), 0).astype(np.float32)
         around = _join(said, np.array([bool(moment.text) for moment in film.moments]))
         self._products = [
-            (_scale(said, worth / _UNIT), held.T.tocsr()),
-            (_scale(said, worth / _UNIT), _with_neighbours(held, 1).T.tocsr()),
-            (_scale(around, worth / _WINDOW_UNIT), _with_neighbours(held, WINDOW).T.tocsr()),
+            (weigh(said, worth / _UNIT), held.T.tocsr()),
+            (weigh(said, worth / _UNIT), _with_neighbours(held, 1).T.tocsr()),
+            (weigh(around, worth / _WINDOW_UNIT), _with_neighbours(held, WINDOW).T.tocsr()),
         ]
 
     def rows(self, first: int, last: int, out: NDArray[np.float32]) -> None:
@@ -82,7 +82,7 @@ def _sets(texts: Sequence[Sequence[int]], keys: int) -> sparse.csr_array:
     """1 where a text has a key: (texts, keys)."""
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     ids = np.array([key for text in texts for key in text], dtype=np.int64)
-    return _ones(owners, ids, (len(texts), keys))
+    return text_sets(ids, owners, (len(texts), keys))
 
 
 def _with_neighbours(texts: sparse.csr_array, reach: int) -> sparse.csr_array:
@@ -92,7 +92,7 @@ def _with_neighbours(texts: sparse.csr_array, reach: int) -> sparse.csr_array:
     shifts = range(-reach, reach + 1)
     rows = np.concatenate([owners + shift for shift in shifts])
     inside = (rows >= 0) & (rows < count)
-    return _ones(rows[inside], np.tile(texts.indices, len(shifts))[inside], texts.shape)
+    return text_sets(np.tile(texts.indices, len(shifts))[inside], rows[inside], texts.shape)
 
 
 def _join(said: sparse.csr_array, spoken: NDArray[np.bool_]) -> sparse.csr_array:
@@ -100,19 +100,4 @@ def _join(said: sparse.csr_array, spoken: NDArray[np.bool_]) -> sparse.csr_array
     places = np.flatnonzero(spoken)
     windows = _with_neighbours(said[places], WINDOW)
     rows = np.repeat(places, np.diff(windows.indptr))
-    return _ones(rows, windows.indices, said.shape)
-
-
-def _ones(
-    rows: NDArray[np.integer[Any]], columns: NDArray[np.integer[Any]], shape: tuple[int, int]
-) -> sparse.csr_array:
-    """1 in some cells, however often each is given."""
-    found = sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape)
-    found.data[:] = 1
-    return found
-
-
-def _scale(texts: sparse.csr_array, worth: NDArray[np.float32]) -> sparse.csr_array:
-    weighed = texts.copy()
-    weighed.data *= worth[weighed.indices]
-    return weighed
+    return text_sets(windows.indices, rows, said.shape)

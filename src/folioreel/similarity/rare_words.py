@@ -12,6 +12,8 @@ nearby, nearby_covered
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
@@ -48,12 +50,12 @@ class RareWordsMeasure:
         )
         count = len(sentences.starts) - 1
         size = int(stems.max(initial=0)) + 1
-        held = _sets(sentences.ids, sentences.owners, (count, size))  # (J, stems)
+        held = text_sets(sentences.ids, sentences.owners, (count, size))  # (J, stems)
         frequency = np.bincount(held.indices, minlength=size)
         # Half a sentence more: stems that only the film has are in none at all.
         worth = np.maximum(np.log((count + 1) / (frequency + 0.5)), 0).astype(np.float32)
-        said = _sets(moments.ids, moments.owners, (len(moments.starts) - 1, size))
-        weighed = _scale(said, worth)
+        said = text_sets(moments.ids, moments.owners, (len(moments.starts) - 1, size))
+        weighed = weigh(said, worth)
         self._single = (weighed, held.T.tocsr())
         self._window = (weighed, _with_neighbours(held).T.tocsr())
         self._pairs = _phrases(moments, sentences, worth, 2)
@@ -89,17 +91,18 @@ def _number_stems(vocabulary: tuple[str, ...], language: str | None) -> NDArray[
     return np.array(found, dtype=np.int64)
 
 
-def _sets(
-    ids: NDArray[np.int64], owners: NDArray[np.int64], shape: tuple[int, int]
+def text_sets(
+    ids: NDArray[np.integer[Any]], owners: NDArray[np.integer[Any]], shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """1 where a text has a word at least once: (texts, words)."""
+    """1 where a text has a word, however often: (texts, words)."""
     ones = np.ones(len(ids), dtype=np.float32)
     found = sparse.csr_array((ones, (owners, ids)), shape=shape)
     found.data[:] = 1
     return found
 
 
-def _scale(texts: sparse.csr_array, worth: NDArray[np.float32]) -> sparse.csr_array:
+def weigh(texts: sparse.csr_array, worth: NDArray[np.float32]) -> sparse.csr_array:
+    """The worth of each word in place of its 1."""
     weighed = texts.copy()
     weighed.data *= worth[weighed.indices]
     return weighed
@@ -129,9 +132,9 @@ def _phrases(
     for _ in range(length):
         value += worth[rest % size]
         rest //= size
-    spoken = _sets(numbers[:split], sides[0][1], (len(moments.starts) - 1, len(keys)))
-    written = _sets(numbers[split:], sides[1][1], (len(sentences.starts) - 1, len(keys)))
-    return _scale(spoken, value), written.T.tocsr()
+    spoken = text_sets(numbers[:split], sides[0][1], (len(moments.starts) - 1, len(keys)))
+    written = text_sets(numbers[split:], sides[1][1], (len(sentences.starts) - 1, len(keys)))
+    return weigh(spoken, value), written.T.tocsr()
 
 
 def _runs(tokens: Tokens, size: int, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

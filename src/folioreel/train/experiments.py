@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from folioreel.alignment.aligner import Aligner, align
+from folioreel.alignment.align import align
+from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.score import context_scores
 from folioreel.config import BLEU, AlignConfig, ChainConfig
 from folioreel.evaluate.baselines import BASELINES, baseline_links

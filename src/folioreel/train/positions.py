@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from folioreel.alignment.aligner import Aligner, align
+from folioreel.alignment.align import align
+from folioreel.alignment.aligner import Aligner
 from folioreel.alignment.links import look_around
 from folioreel.alignment.positions import (
     Fixed,
