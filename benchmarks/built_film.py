@@ -248,7 +248,7 @@ def main() -> None:
     parser.add_argument("flickr8k", type=Path)
     parser.add_argument("prose", type=Path, nargs="+", help="novels in plain text, for the book")
     parser.add_argument("--out", type=Path, required=True, help="the pair's folder")
-    parser.add_argument("--split", default="dev", choices=("train", "dev"))
+    parser.add_argument("--split", default="dev", choices=("train", "dev", "test"))
     parser.add_argument("--pictures", type=int, default=500)
     arguments = parser.parse_args()
     write_judged(

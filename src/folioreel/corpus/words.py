@@ -50,6 +50,8 @@ class WordIndex:
         with _explained(folder), _writable(folder) as place:
             _check_files(folder)
             self._index = tantivy.Index.open(str(place))
+            # Or a thread of Tantivy would open the files again whenever they change.
+            self._index.config_reader(reload_policy="manual")
             self._searcher = self._index.searcher()
         self._analyzer = _make_analyzer()
 

@@ -397,3 +397,38 @@ def test_short_files_in_old_encodings(tmp_path, encoding, text):
     (tmp_path / "book.txt").write_bytes(text.encode(encoding))
     book = load_book(tmp_path / "book.txt")
     assert " ".join(sentence.text for sentence in book.sentences) == text
+
+
+PROSE = "They went on through the rain, and nobody spoke until the inn was in sight. " * 8
+
+
+def chapters_of(titles):
+    text = "\n\n".join(f"{title}\n\n{PROSE}\n\n{PROSE}" for title in titles)
+    return [block.text for block in parse_plain_text(text).blocks if block.kind == "heading"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{} OÙ LE FACTEUR TRAVERSE TROIS FOIS LA RIVIÈRE, PERD SA CASQUETTE DANS LE BROUILLARD, "
+        "ET NE TROUVE PERSONNE QUI VEUILLE DE SA LETTRE",
+        "{}. The Ferry That Never Came.",
+        "{} THE INN",
+        "Chapter {}. Where much is said of the ferry and of those who cross the river in it, "
+        "little of its master, and nothing at all of the war.",
+    ],
+)
+def test_long_titles_that_count(form):
+    titles = [form.format(number) for number in ("I", "II", "III", "IV", "V", "VI")]
+    assert chapters_of(titles) == titles
+
+
+def test_the_pronoun_is_no_number():
+    titles = [f"{number} THE INN" for number in ("I", "II", "III", "IV", "V")]
+    assert chapters_of(["I THINK it rained.", *titles]) == titles
+
+
+def test_a_list_is_no_chapters():
+    rules = "\n\n".join(f"{k}. Never cross the river on day {k} of a month." for k in range(1, 9))
+    text = f"{PROSE}\n\n{rules}\n\n{PROSE}"
+    assert not any(block.kind == "heading" for block in parse_plain_text(text).blocks)

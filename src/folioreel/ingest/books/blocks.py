@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
 from folioreel.ingest.books import titles
@@ -16,6 +17,8 @@ BlockKind = Literal["heading", "paragraph", "verse", "break"]
 
 _BARE_NUMBER = re.compile(r"^(?:\d+|[IVXLC]+)$")
 _NUMBER_LINE = re.compile(r"^[\[(]?(\d{1,3}|[IVXLC]{1,8})[\])]?\.?$")
+_FEWEST_TITLED = 5  # numbers with titles; fewer may be a list
+_CHAPTER_WORDS = 100  # the shortest chapter; between the lines of a list there are fewer
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _NOT_WORD = re.compile(r"[\W_]+")
 # What programs put into a table of contents when they know no title.
@@ -116,25 +119,65 @@ def promote_headings(blocks: list[Block]) -> list[Block]:
     ]
 
 
-def _promote_numbers(blocks: list[Block]) -> list[Block]:
+def promote_numbers(blocks: list[Block]) -> list[Block]:
     """In a book without numbered headings, turn paragraphs that count I, II, III … into some."""
-    numbered = sum(block.kind == "heading" and titles.is_numbered(block.text) for block in blocks)
-    if numbered > 1:  # one may be an "EPILOGUE"
-        return blocks
-    found: set[int] = set()
-    last = 0
-    for k, block in enumerate(blocks):
-        match = _NUMBER_LINE.match(block.text) if block.kind == "paragraph" else None
-        # They may begin at II: the first chapter is sometimes headed by the book's title alone.
-        value = numeral_value(match.group(1)) if match else 0
-        if value == last + 1 or (value == 2 and not found):
-            found.add(k)
-            last = value
-    if len(found) < 3:  # two may be a numbered list, or the sections of one chapter
-        return blocks
+    numbered = {
+        k for k, b in enumerate(blocks) if b.kind == "heading" and titles.is_numbered(b.text)
+    }
+    bare = _count(
+        (k, numeral_value(match.group(1)))
+        for k, block in enumerate(blocks)
+        if block.kind == "paragraph" and (match := _NUMBER_LINE.match(block.text))
+    )
+    # One numbered heading may be an "EPILOGUE". Two bare numbers may be a list, or the sections of
+    # one chapter.
+    found = set(bare) if len(numbered) < 2 and len(bare) > 2 else set[int]()
+    for run in _titled_runs(blocks):
+        others = numbered.difference(run)
+        if not found and len(run) >= _FEWEST_TITLED and len(others) < 2 + len(run) // 10:
+            found = set(run)
     return [
         replace(block, kind="heading") if k in found else block for k, block in enumerate(blocks)
     ]
+
+
+def _titled_runs(blocks: list[Block]) -> list[list[int]]:
+    """Blocks that count chapters and name them, `I In Which a Journey Begins`, whatever they are.
+
+    They may be too long for a heading, or end like sentences; that they count tells them from
+    prose, and the prose below them from a table of contents, a list or notes.
+    """
+    openings: dict[str, list[tuple[int, int]]] = {}  # by the word before the number
+    for k, block in enumerate(blocks):
+        opening = titles.opening_number(block.text)
+        if opening is not None and block.kind in ("heading", "paragraph"):
+            word, numeral = opening
+            openings.setdefault(word, []).append((k, numeral_value(numeral)))
+    words = [0, *accumulate(len(block.text.split()) for block in blocks)]
+    runs = []
+    for places in openings.values():
+        ends = [k for k, _ in places[1:]] + [len(blocks)]
+        long = [
+            (k, value)
+            for (k, value), end in zip(places, ends, strict=True)
+            if words[end] - words[k + 1] >= _CHAPTER_WORDS
+        ]
+        runs.append(_count(long))
+    return sorted(runs, key=len, reverse=True)
+
+
+def _count(numbers: Iterable[tuple[int, int]]) -> list[int]:
+    """The places of numbers that count upwards, one after another: (place, number) → places."""
+    found: list[int] = []
+    last = 0
+    for place, number in numbers:
+        # They may begin at II: the first chapter is sometimes headed by the book's title alone.
+        if number == last + 1 or (number == 2 and not found):
+            found.append(place)
+            last = number
+        elif number == 1 and last == 1:
+            found[0] = place  # what came before was the pronoun "I"
+    return found
 
 
 def numeral_value(numeral: str) -> int:
@@ -149,7 +192,7 @@ def numeral_value(numeral: str) -> int:
 def arrange(blocks: Iterable[Block]) -> tuple[Block, ...]:
     """The finished blocks: numbers promoted, idle breaks gone, each with its place."""
     placed, ends = [], Counter[str | None]()
-    for block in _drop_idle_breaks(_promote_numbers(list(blocks))):
+    for block in _drop_idle_breaks(promote_numbers(list(blocks))):
         placed.append(replace(block, offset=ends[block.href]))
         ends[block.href] += len(block.text) + 1  # the newline that joins blocks
     return tuple(placed)

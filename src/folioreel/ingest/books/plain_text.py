@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from folioreel.ingest.books import titles
-from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
+from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, promote_numbers
 from folioreel.ingest.books.titles import is_break, is_chapter_line, is_strong_heading, titles_in
 from folioreel.ingest.source import SourceFile
 from folioreel.language import decide_language
@@ -54,6 +54,7 @@ def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
     for group in _paragraph_groups(lines, layout):
         titled = bool(blocks) and blocks[-1].kind == "heading"
         blocks += _classify(group, width, evenly_spaced=even, after_heading=titled)
+    blocks = promote_numbers(blocks)
     title = _stated_title(text) or _first_title(blocks) or default_title
     return Manuscript(title=title, blocks=tuple(blocks))
 

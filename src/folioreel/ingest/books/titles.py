@@ -45,6 +45,7 @@ _NUMBERED_TITLE = re.compile(rf"^(?:{_ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“
 _TITLE = rf"(?:\s*[.:,—–-]*\s*(?-i:[\"“‘'(_«„»¿¡{CAPITALS}{CASELESS}0-9]).{{0,90}})?"
 END_MARKS = ".!?…:;,。！？：；，、؟۔।"  # end a sentence or a clause, and never a chapter's title
 HEADING_CHARACTERS = 110  # a longer line is prose, even if it begins like a heading
+_LONG_HEADING = 400  # a longer line is prose, whatever it counts
 _TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
 _CASELESS_CHARACTERS = 30  # the same, for scripts without capitals, where only the length tells
 _FRAME = " _*=\u3000"  # what plain text puts around a title for emphasis
@@ -96,6 +97,10 @@ class Titles:
             rf"^{the}(?:{chapter}\s+{the}{number}\b|{number}\.?\s+{chapter}\b)"
             rf"[.:)\]—–-]*{_TITLE}\s*$",
             re.IGNORECASE,
+        )
+        self._opening = re.compile(
+            rf"^(?P<word>(?:(?i:{chapter})\s+)?)(?P<number>{_ROMAN}|\d{{1,3}})\s*[.:)—–-]*\s+"
+            rf"[\"“‘'(«„»¿¡—{CAPITALS}]"
         )
         self._form = re.compile(rf"^(?:{words('forms')})", re.IGNORECASE)
         self._section = re.compile(
@@ -150,6 +155,12 @@ class Titles:
         """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
         forms = (_BARE_NUMBER, _NUMBERED_TITLE, self._word_numbered)
         return self.is_strong_heading(text) or any(form.match(text) for form in forms)
+
+    def opening_number(self, text: str) -> tuple[str, str] | None:
+        """The word, if any, and the number with which a title opens: `Chapter` and `XII`."""
+        if len(text) > _LONG_HEADING or (opening := self._opening.match(text)) is None:
+            return None
+        return opening["word"].strip().casefold(), opening["number"]
 
     def is_chapter_line(self, text: str) -> bool:
         """Whether a line is a chapter's number and nothing else: `CHAPTER II`."""
@@ -233,6 +244,11 @@ def is_strong_heading(text: str) -> bool:
 def is_numbered(text: str) -> bool:
     """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
     return _titles().is_numbered(bare_title(text))
+
+
+def opening_number(text: str) -> tuple[str, str] | None:
+    """The word, if any, and the number with which a title opens: `Chapter` and `XII`."""
+    return _titles().opening_number(bare_title(text))
 
 
 def is_chapter_line(text: str) -> bool:
