@@ -19,8 +19,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -31,13 +31,12 @@ Result = TypeVar("Result")
 
 SWITCH = "FOLIOREEL_ISOLATE"
 # Seconds without a report. A long PDF takes a minute on a slow machine, and videos report with
-# every few frames; only loading a large model for speech takes longer than seconds.
+# every few frames; what else takes long is `unhurried`.
 _PATIENCE_S = 600.0
+_BEAT_S = 30.0  # between two signs of life in work that takes long with every file
 # Of the machine's memory: what a file may make a library take, so that the rest goes on.
 _MEMORY_SHARE = 0.75
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from folioreel.isolation import serve; serve()"
-)
+_START = "import sys; sys.path.append(sys.argv[1]); from folioreel.isolation import serve; serve()"
 _PACKAGES = str(Path(__file__).parents[1])
 
 _log = logging.getLogger(__name__)
@@ -83,7 +82,8 @@ class _Reader:
         self._path = path
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _START, _PACKAGES],
+                # Without -P, Python files in the folder in which the user works would be run.
+                [sys.executable, "-P", "-c", _START, _PACKAGES],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, SWITCH: "0"},  # one is enough
@@ -114,6 +114,8 @@ class _Reader:
                     return value
                 if kind == "error":
                     raise value
+                if kind == "alive":
+                    continue
                 if kind == "progress":
                     progress(value)
                 elif kind == "log":
@@ -124,7 +126,7 @@ class _Reader:
                         f"{self._ended()}; get the file again, or convert it", self._path
                     )
         except queue.Empty:
-            message = f"does not get on for {_PATIENCE_S:.0f} s; get the file again, or convert it"
+            message = f"made no progress for {_PATIENCE_S:.0f} s; get the file again, or convert it"
             raise InputError(message, self._path) from None
         finally:
             self._process.kill()
@@ -136,12 +138,32 @@ class _Reader:
     def _ended(self) -> str:
         code = self._process.wait()
         with suppress(ValueError):
-            return f"makes the library that reads it crash ({signal.Signals(-code).name})"
-        return f"makes the library that reads it crash (exit code {code})"
+            return f"crashed the library that reads it ({signal.Signals(-code).name})"
+        return f"crashed the library that reads it (exit code {code})"
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """What takes long however sound a file is: to hash all its bytes, to download a model."""
+    done = threading.Event()
+
+    def beat() -> None:
+        while not done.wait(_BEAT_S):
+            _answer("alive", None)
+
+    threading.Thread(target=beat, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+_answer: Callable[[str, Any], None] = lambda kind, value: None  # noqa: E731  # serve() replaces it
 
 
 def serve() -> None:
     """The other side: do what stdin asks for."""
+    global _answer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits
     request, answer = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not come between
@@ -153,6 +175,7 @@ def serve() -> None:
         with lock:
             _send(answer, (kind, value))
 
+    _answer = send
     logger = logging.getLogger("folioreel")
     logger.setLevel(level)
     logger.addHandler(_Forward(send))

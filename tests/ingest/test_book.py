@@ -73,3 +73,56 @@ def test_a_large_video_is_refused_by_its_first_bytes(tmp_path):
         file.truncate(2**40)  # sparse: reading it whole would fail
     with pytest.raises(UnknownFormatError, match="an MP4 video"):
         load_book(path)
+
+
+FRENCH = (
+    "Le bac traversait la rivière avant que la brume du matin ne se fût levée, et le passeur ne "
+    "disait rien. Sur l'autre rive, une femme attendait depuis une heure avec ses deux enfants. "
+)
+CHAPTERS = [f"CHAPITRE {number}" for number in ("I", "II", "III", "IV")]
+PARAGRAPHS = "".join(f"<p>{title}</p><p>{FRENCH * 4}</p><p>{FRENCH * 3}</p>" for title in CHAPTERS)
+
+
+def save_wrong_epub(folder: Path) -> Path:
+    path = folder / "book.epub"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr("META-INF/container.xml", CONTAINER)
+        archive.writestr("book.opf", PACKAGE.replace("</title>", "</title><language>en</language>"))
+        archive.writestr("a.xhtml", f"<html><body>{PARAGRAPHS}</body></html>")
+    return path
+
+
+def save_wrong_fb2(folder: Path) -> Path:
+    path = folder / "book.fb2"
+    info = "<title-info><book-title>Le Bac</book-title><lang>en</lang></title-info>"
+    path.write_text(
+        f"<FictionBook><description>{info}</description><body><section>{PARAGRAPHS}</section>"
+        "</body></FictionBook>",
+        encoding="utf-8",
+    )
+    return path
+
+
+def save_wrong_html(folder: Path) -> Path:
+    path = folder / "book.html"
+    path.write_text(f'<html lang="en"><body>{PARAGRAPHS}</body></html>', encoding="utf-8")
+    return path
+
+
+def save_wrong_markdown(folder: Path) -> Path:
+    path = folder / "book.md"
+    text = "".join(f"# {title}\n\n{FRENCH * 4}\n\n" for title in CHAPTERS)
+    path.write_text(f"---\nlang: en\n---\n\n{text}", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "save", [save_wrong_epub, save_wrong_fb2, save_wrong_html, save_wrong_markdown]
+)
+def test_a_file_that_states_a_wrong_language(tmp_path, save):
+    """Converters write `en` everywhere. A result is read again with the language that was found."""
+    book = load_book(save(tmp_path))
+    assert book.language == "fr"
+    assert [chapter.title for chapter in book.chapters] == CHAPTERS
+    assert load_book(save(tmp_path), language="fr") == book

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+from folioreel import isolation
 from folioreel.errors import InputError
 from folioreel.progress import Progress
 
@@ -59,3 +60,10 @@ def talk(path, first, second, progress):
     sys.stdout.write("what a library prints")
     sys.stdout.flush()
     return os.getpid(), first + second
+
+
+def take_long(path, progress):
+    isolation._BEAT_S = 0.5
+    with isolation.unhurried():
+        time.sleep(5)
+    return "done"

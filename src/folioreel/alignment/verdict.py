@@ -16,8 +16,10 @@ from folioreel.errors import FolioReelError, InputError
 from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, list_tracks, read_track
+from folioreel.isolation import read_apart
 from folioreel.language import are_kin, language_name
 from folioreel.models.multilingual_encoder import LANGUAGES
+from folioreel.progress import ProgressCallback
 from folioreel.similarity.tfidf import compare_bags, make_bag
 from folioreel.text import dominant_script
 from folioreel.types import Alignment, Book, Film, Sentence, Subtitle
@@ -151,13 +153,17 @@ def _choose(found: list[list[Track]], language: str) -> str:
 def _tracks_in(path: Path, language: str) -> list[Track]:
     """The tracks of a video that have the whole dialogue in a language and can be read."""
     try:
-        with OpenVideo(path) as video:
-            tracks = [t for t in list_tracks(video) if not t.forced and not t.commentary]
-            fitting = [t for t in tracks if (t.language or _language_of(video, t)) == language]
+        fitting = read_apart(_find_tracks, path, language)
     except FolioReelError:
         return []  # moved since it was read: the warning is as good without
     text = [track for track in fitting if track.is_text]
     return text or [track for track in fitting if can_read(track.language)]
+
+
+def _find_tracks(path: Path, language: str, progress: ProgressCallback) -> list[Track]:
+    with OpenVideo(path) as video:
+        tracks = [t for t in list_tracks(video) if not t.forced and not t.commentary]
+        return [t for t in tracks if (t.language or _language_of(video, t)) == language]
 
 
 def _language_of(video: OpenVideo, track: Track) -> str | None:

@@ -31,14 +31,13 @@ def transcribe(film: Path, speech: SpeechConfig, out: Path | None, force: bool) 
     """
     from folioreel.export.transcript import SUFFIXES, transcript_to_dict, write_transcript
     from folioreel.files import check_output_file
-    from folioreel.ingest.speech.transcribe import transcribe as listen_to
-    from folioreel.ingest.video.container import OpenVideo
+    from folioreel.ingest.speech.transcribe import transcribe_file
 
     stem = (out or film.parent) / film.stem
-    with OpenVideo(film) as video, output.show_progress("the minutes heard so far") as progress:
-        for suffix in SUFFIXES:  # before the work, which takes minutes
-            check_output_file(stem.with_name(stem.name + suffix), force=force)
-        transcript = listen_to(video, speech, progress)
+    for suffix in SUFFIXES:  # before the work, which takes minutes
+        check_output_file(stem.with_name(stem.name + suffix), force=force)
+    with output.show_progress("the minutes heard so far") as progress:
+        transcript = transcribe_file(film, speech, progress)
     if not transcript.sentences:
         raise InputError(f"{transcript.model} hears nobody speak; no subtitles were written", film)
     output.show_json(transcript_to_dict(transcript))

@@ -92,7 +92,12 @@ def _load_file(path: Path, language: str | None) -> Book:
     file = open_book(path)
     read = _find_reader(detect_format(file))
     with titles_in(language):
-        return assemble_book(read(file), file, language)
+        manuscript = read(file)
+        found = _decide_language(manuscript, language)
+    if found != manuscript.titles_in:  # the file says a wrong one, as converters do
+        with titles_in(found):
+            manuscript = read(file)
+    return assemble_book(manuscript, file, found)
 
 
 def skim_book(path: Path | str) -> str:
@@ -184,10 +189,14 @@ def _zip_format(file: SourceFile) -> str:
 
 def assemble_book(manuscript: Manuscript, file: SourceFile, language: str | None = None) -> Book:
     """Split a manuscript's paragraphs into sentences and gather them into chapters."""
-    text = "\n".join(block.text for block in drop_licence(manuscript.blocks))
-    language = decide_language(text, given=language, declared=manuscript.language)
+    language = _decide_language(manuscript, language)
     with titles_in(language):
         return _assemble(manuscript, file, language)
+
+
+def _decide_language(manuscript: Manuscript, given: str | None) -> str | None:
+    text = "\n".join(block.text for block in drop_licence(manuscript.blocks))
+    return decide_language(text, given=given, declared=manuscript.language)
 
 
 def _assemble(manuscript: Manuscript, file: SourceFile, language: str | None) -> Book:

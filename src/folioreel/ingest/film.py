@@ -24,7 +24,12 @@ from folioreel.ingest.parts import (
     split_parts,
 )
 from folioreel.ingest.several import Given, check_distinct, check_order, list_files
-from folioreel.ingest.source import decode_text, describe_bitmap_subtitles, read_head
+from folioreel.ingest.source import (
+    decode_text,
+    describe_bitmap_subtitles,
+    describe_video,
+    read_head,
+)
 from folioreel.ingest.subtitles.dialogue import Dialogue
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES, guess_format
 from folioreel.ingest.sync import Timing, describe_timing, find_timing, retime
@@ -51,6 +56,8 @@ _RELEASE_WORDS = re.compile(
 _IN_THE_FILM = {"speech": "recognised speech", "burned": "burned-in subtitles"}
 
 # Releases often come with a minute of the film as a sample.
+# Files of sound in the containers of videos.
+_SOUND = frozenset(".m4a .m4b .mka .oga .ogg .opus .weba .wma".split())
 _SAMPLE = re.compile(r"(?<![a-z])sample(?![a-z])", re.IGNORECASE)
 
 
@@ -269,13 +276,19 @@ def is_film(path: Path | str) -> bool:
             head = read_head(path)
             is_bitmap = describe_bitmap_subtitles(head) is not None
             return is_bitmap or guess_format(decode_text(head, path)) is not None
-        with OpenVideo(path):
-            return True
+        if describe_video(read_head(path)) is not None and path.suffix.lower() not in _SOUND:
+            return True  # without a process of its own, which takes half a second
+        return read_apart(_is_video, path)
     except UnknownFormatError:
         return False
     except InputError as error:
         # A damaged video is still a video; reading it will say what is wrong with it.
         return "damaged" in error.message
+
+
+def _is_video(path: Path, progress: ProgressCallback) -> bool:
+    with OpenVideo(path):
+        return True
 
 
 def _is_subtitle_file(path: Path) -> bool:

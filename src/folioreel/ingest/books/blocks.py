@@ -61,7 +61,8 @@ class Manuscript:
 
     title: str
     blocks: tuple[Block, ...]
-    language: str | None = None
+    language: str | None = None  # what the file says
+    titles_in: str | None = None  # the language in which headings were looked for
     notes: tuple[str, ...] = ()  # what the reader chose or noticed, in words for the user
 
 

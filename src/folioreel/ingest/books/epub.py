@@ -13,7 +13,7 @@ from folioreel.ingest.books import blocks, trees
 from folioreel.ingest.books.blocks import Block, Document, Manuscript, TocEntry
 from folioreel.ingest.books.html import blocks_of
 from folioreel.ingest.books.matter import story_documents
-from folioreel.ingest.books.titles import titles_in
+from folioreel.ingest.books.titles import reading_language, titles_in
 from folioreel.ingest.books.trees import Element, elements, tag_of, types_of
 from folioreel.ingest.source import Archive, SourceFile
 from folioreel.language import language_code
@@ -74,6 +74,7 @@ def read_epub(file: SourceFile) -> Manuscript:
     package = _read_package(archive)
     notes = list(package.notes)
     with titles_in(language_code(package.language)):
+        language = reading_language()
         documents = _read_documents(archive, package, notes)
         _refuse_pictures(documents, package, path)
         story, left_out = story_documents(documents)
@@ -88,6 +89,7 @@ def read_epub(file: SourceFile) -> Manuscript:
         title=package.title or path.stem,
         blocks=told,
         language=package.language,
+        titles_in=language,
         notes=tuple(notes),
     )
 

@@ -9,7 +9,7 @@ from folioreel.errors import InputError
 from folioreel.ingest.books import trees
 from folioreel.ingest.books.blocks import Manuscript, arrange, promote_headings
 from folioreel.ingest.books.html import Gatherer
-from folioreel.ingest.books.titles import is_numbered, titles_in
+from folioreel.ingest.books.titles import is_numbered, reading_language, titles_in
 from folioreel.ingest.books.trees import Element, tag_of
 from folioreel.ingest.source import SourceFile, is_zip
 from folioreel.language import language_code
@@ -53,6 +53,7 @@ def read_fb2(file: SourceFile) -> Manuscript:
         if node not in bodies or node in notes:
             tree.remove(node)
     with titles_in(language_code(language)):
+        read_in = reading_language()
         _turn_into_html(tree, note_ids)
         found = promote_headings(Gatherer().gather(tree))
         blocks = arrange(replace(block, href=path.name) for block in found)
@@ -62,6 +63,7 @@ def read_fb2(file: SourceFile) -> Manuscript:
         title=title or path.stem,
         blocks=blocks,
         language=language,
+        titles_in=read_in,
         notes=trees.note_truncation(data, b"</fictionbook>"),
     )
 

@@ -15,7 +15,12 @@ from folioreel.ingest.books import html_elements, trees
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_stanza
 from folioreel.ingest.books.matter import drop_link_lists
-from folioreel.ingest.books.titles import HEADING_CHARACTERS, is_break, titles_in
+from folioreel.ingest.books.titles import (
+    HEADING_CHARACTERS,
+    is_break,
+    reading_language,
+    titles_in,
+)
 from folioreel.ingest.books.trees import Element, clean_text, tag_of
 from folioreel.ingest.source import SourceFile
 from folioreel.language import decide_language
@@ -47,6 +52,7 @@ def read_html(file: SourceFile) -> Manuscript:
     declared = _declared_language(tree) if tree is not None else None
     words = " ".join(tree.itertext()) if tree is not None else ""
     with titles_in(decide_language(words, declared=declared)):
+        language = reading_language()
         found = blocks_of(tree) if tree is not None else []
         blocks = block_steps.arrange([replace(block, href=path.name) for block in found])
     if tree is None or not any(block.kind != "break" for block in blocks):
@@ -58,6 +64,7 @@ def read_html(file: SourceFile) -> Manuscript:
         title=(stated["title"] if stated else title) or next(headings, None) or path.stem,
         blocks=blocks,
         language=declared,
+        titles_in=language,
         notes=trees.note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else (),
     )
 

@@ -15,9 +15,10 @@ from markdown_it.rules_inline import StateInline, backtick, html_inline, image, 
 from markdown_it.token import Token
 
 from folioreel.errors import InputError
-from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
-from folioreel.ingest.books.titles import is_break
+from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, promote_numbers
+from folioreel.ingest.books.titles import is_break, reading_language, titles_in
 from folioreel.ingest.source import SourceFile
+from folioreel.language import decide_language
 
 _FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>.*?\n)(?:(?P=fence)|\.\.\.)[ \t]*(?:\n|\Z)",
@@ -44,14 +45,18 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 def read_markdown(file: SourceFile) -> Manuscript:
     """Read a Markdown file."""
     fields, text = _front_matter(file.text)
-    blocks = list(_blocks(_blanked(_FENCED_DIV, _without_notes(text))))
+    declared = fields.get("lang") or fields.get("language")
+    with titles_in(decide_language(text, declared=declared)):
+        language = reading_language()
+        blocks = promote_numbers(list(_blocks(_blanked(_FENCED_DIV, _without_notes(text)))))
     if not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the right file?", file.path)
     first = next((block.text for block in blocks if block.kind == "heading"), None)
     return Manuscript(
         title=fields.get("title") or first or file.path.stem,
         blocks=tuple(blocks),
-        language=fields.get("lang") or fields.get("language"),
+        language=declared,
+        titles_in=language,
     )
 
 

@@ -61,11 +61,8 @@ _FILE_NAMES = frozenset({"toc", "nav", "loi", "wrap"})
 _GUTENBERG_START = re.compile(
     r"\*\*\*\s*START OF (?:THE|THIS) PROJECT GUTENBERG|\*END\*?\s*THE SMALL PRINT", re.IGNORECASE
 )
-_GUTENBERG_END = re.compile(
-    r"\*\*\*\s*END OF (?:THE|THIS) PROJECT GUTENBERG|"
-    r"^\s*End of (?:the )?Project Gutenberg(?:'s|’s)?\b",
-    re.IGNORECASE,
-)
+_GUTENBERG_END = re.compile(r"\*\*\*\s*END OF (?:THE|THIS) PROJECT GUTENBERG", re.IGNORECASE)
+_OLD_GUTENBERG_END = re.compile(r"^\s*End of (?:the )?Project Gutenberg(?:'s|’s)?\b", re.IGNORECASE)
 _PRODUCED_BY = re.compile(
     r"^(?:e-?text )?(?:produced|prepared|transcribed|scanned|digitized) (?:by|from)\b",
     re.IGNORECASE,
@@ -214,10 +211,13 @@ def _drop_gutenberg(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     """Drop what precedes Project Gutenberg's start mark and what follows its end mark."""
     first, last = 0, len(blocks)
     for k, block in enumerate(blocks):
+        is_late = k > len(blocks) // 2
         if _GUTENBERG_START.search(block.text):
             first = k + 1
-        # In the first half it is a mention, not the mark itself.
-        elif _GUTENBERG_END.search(block.text) and k > len(blocks) // 2:
+        # In the first half it may be a mention; the licence below a tale is longer than the tale.
+        elif (_GUTENBERG_END.search(block.text) and (first or is_late)) or (
+            _OLD_GUTENBERG_END.search(block.text) and is_late
+        ):
             last = k
             break
     while first < last and _PRODUCED_BY.match(blocks[first].text):

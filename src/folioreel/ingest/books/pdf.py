@@ -103,12 +103,14 @@ def _read_pdf(
         title = clean_text(document.get_metadata_value("Title") or "")
         declared = pdf_lines.read_language(document)
         words = " ".join(line.text for lines in pages for line in lines)
-        with titles_in(language or decide_language(words, declared=declared)):
+        language = language or decide_language(words, declared=declared)
+        with titles_in(language):
             blocks = arrange(head_pages(_blocks(pages), pdf_lines.read_outline(document)))
         return Manuscript(
             title=file.path.stem if _FILE_NAME.match(title) else title,
             blocks=blocks,
             language=declared,
+            titles_in=language,
             notes=notes,
         )
 

@@ -56,7 +56,7 @@ def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
         blocks += _classify(group, width, evenly_spaced=even, after_heading=titled)
     blocks = promote_numbers(blocks)
     title = _stated_title(text) or _first_title(blocks) or default_title
-    return Manuscript(title=title, blocks=tuple(blocks))
+    return Manuscript(title=title, blocks=tuple(blocks), titles_in=titles.reading_language())
 
 
 def _number_lines(text: str) -> list[_Line]:

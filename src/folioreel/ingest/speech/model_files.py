@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from folioreel.cache import cache_folder
 from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import file_sha256, make_folder, replacing, write_whole
+from folioreel.isolation import unhurried
 from folioreel.packages import check_package_file, locate_in_package
 
 INSTALL = 'pip install "folioreel[speech]"'
@@ -132,7 +133,8 @@ def _find_local(name: str) -> Path | None:
 
 def _download(name: str) -> Path:
     try:
-        return Path(_fetch(name, local_files_only=False))
+        with unhurried():
+            return Path(_fetch(name, local_files_only=False))
     except ConfigError:
         raise
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from folioreel.config import SpeechConfig
 from folioreel.errors import ConfigError, InputError
@@ -11,6 +12,7 @@ from folioreel.ingest.speech.listen import listen
 from folioreel.ingest.speech.sentences import SpokenSentence, split_words
 from folioreel.ingest.video.audio import choose_audio
 from folioreel.ingest.video.container import OpenVideo
+from folioreel.isolation import read_apart
 from folioreel.language import language_name, parse_language
 from folioreel.progress import ProgressCallback
 
@@ -27,6 +29,18 @@ class Transcript:
         """For messages: `speech recognised by Whisper base (English)`."""
         spoken = f" ({language_name(self.language)})" if self.language else ""
         return f"speech recognised by {self.model}{spoken}"
+
+
+def transcribe_file(
+    path: Path, speech: SpeechConfig, progress: ProgressCallback | None = None
+) -> Transcript:
+    """As `transcribe`, for a file that may not be sound (isolation.py)."""
+    return read_apart(_transcribe_file, path, speech, progress=progress)
+
+
+def _transcribe_file(path: Path, speech: SpeechConfig, progress: ProgressCallback) -> Transcript:
+    with OpenVideo(path) as video:
+        return transcribe(video, speech, progress)
 
 
 def transcribe(

@@ -15,6 +15,7 @@ from av.stream import Discard, Disposition
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
 from folioreel.ingest.source import describe_file, describe_video, read_head
+from folioreel.isolation import unhurried
 from folioreel.times import parse_clock
 
 # FFmpeg also opens single images, and reads text files as terminal recordings.
@@ -82,7 +83,8 @@ class OpenVideo:
     @cached_property
     def sha256(self) -> str:
         """The hash of the file's content, computed when it is first asked for."""
-        return file_sha256(self.path)
+        with unhurried():
+            return file_sha256(self.path)
 
     @property
     def frame_rate(self) -> float | None:
