@@ -74,6 +74,13 @@ def test_a_book_that_is_not_there_is_told_as_such(folder, spoken):
     assert found.candidates[0].p_value > 0.05
 
 
+def test_a_wrong_preset_is_refused_before_the_work(folder, spoken):
+    seen = []
+    with pytest.raises(ConfigError, match="unknown preset 'nope'"):
+        retrieve(spoken, folder, replace(ALONE, preset="nope"), seen.append)
+    assert not seen
+
+
 def test_one_book_alone(spoken, tmp_path):
     shutil.copy(demo_folder() / "book.txt", tmp_path / "book.txt")
     assert retrieve(spoken, tmp_path, ALONE).candidates[0].found

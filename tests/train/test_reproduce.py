@@ -135,6 +135,15 @@ def test_what_is_refused(done, pairs, tmp_path):
     assert_one_line(run("reproduce", pairs, "--out", tmp_path / "mine"), "not empty")
 
 
+def test_rows_without_figures(pairs, tmp_path):
+    """Nothing to draw, as neither film has pictures."""
+    row = "CNN-1 without VIS"
+    result = run("reproduce", pairs, "--protocol", "one", "--row", row, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "no pictures" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert not list((tmp_path / "out").glob("*.png"))
+
+
 def test_without_pytorch(pairs, tmp_path, monkeypatch):
     monkeypatch.setattr("folioreel.train.find_spec", lambda name: None)
     assert_one_line(

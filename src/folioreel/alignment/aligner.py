@@ -115,7 +115,10 @@ class Aligner:
         """The aligner of the best preset for the languages of a film and a book."""
         name = choose_preset(film.language, book.language, own_encoder=encoder is not None)
         if name != "default":
-            languages = (language_name(side.language or "") for side in (film, book))
+            languages = (
+                language_name(side.language) if side.language else "an unknown language"
+                for side in (film, book)
+            )
             _log.info("preset %s: the film is in %s, the book in %s", name, *languages)
         return cls.load(name, encoder)
 

@@ -45,6 +45,8 @@ _FEWEST = 15
 
 _TO_TELL = "to tell whether this is the film of this book"
 
+_SCRIPTS = {"CJK": "Chinese or Japanese", "HANGUL": "Korean"}
+
 _SAMPLE_S = 600.0
 """How much of a track is read to detect its language: about a page is spoken in ten minutes."""
 
@@ -102,8 +104,9 @@ def check_languages(film: Film, book: Book, known: frozenset[str] | None) -> str
         scripts = [_script(side) for side in (film.subtitles, book.sentences)]
         if None in scripts or scripts[0] == scripts[1]:
             return None
-        names = " script and the book is in ".join(str(name).capitalize() for name in scripts)
-        return f"the subtitles are in {names} script; give both in one language"
+        names = (_SCRIPTS.get(str(name), f"{str(name).capitalize()} script") for name in scripts)
+        written_in = " and the book is in ".join(names)
+        return f"the subtitles are in {written_in}; give both in one language"
     if known is None or known.issuperset((spoken, written)):
         return None
     said, wanted = language_name(spoken), language_name(written)

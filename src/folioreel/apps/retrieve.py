@@ -144,6 +144,8 @@ def retrieve(
             "the film has no dialogue, by which books are found; give its subtitles "
             "(--subtitles FILE)"
         )
+    # Before the work: a wrong name is refused at once.
+    aligner = Aligner.load(_FAST if config.preset == AUTO else config.preset)
     if not isinstance(books, Library):
         books = library.open_library(books, progress, engine=config.engine, workers=config.workers)
     similarity = library.rank_by_words(film, books.books, config.shortlist)
@@ -155,7 +157,6 @@ def retrieve(
         config,
         progress,
     )
-    aligner = Aligner.load(_FAST if config.preset == AUTO else config.preset)
     candidates = (
         _rank(trials, similarity)
         if aligner.config.steps is not None

@@ -17,9 +17,14 @@ _BLUE, _ORANGE, _INK, _PAPER = "#1f5fa8", "#d9480f", "#343a40", "#faf8f3"
 _STROKES = ("-", "--", ":", "-.")
 
 
-def write_bars(table: Table, path: Path) -> None:
-    """Mean recall and AP of each row, with 95 % intervals, as PNG or SVG."""
+def write_bars(table: Table, path: Path) -> Path | None:
+    """Mean recall and AP of each row, with 95 % intervals, as PNG or SVG.
+
+    Returns the file, or None if no row has figures.
+    """
     rows = [(row.row, row.means()) for row in table.rows if row.outcomes]
+    if not rows:
+        return None
     figure, axes = _blank("Means over pairs, with 95 % intervals", 0.42 * len(rows) + 1.6)
     places = np.arange(len(rows), dtype=np.float64)
     for name, shift, colour in (("recall", -0.2, _BLUE), ("ap", 0.2, _ORANGE)):
@@ -32,16 +37,18 @@ def write_bars(table: Table, path: Path) -> None:
     axes.set_yticks(places, [name for name, _ in rows], fontsize=9)
     axes.invert_yaxis()
     axes.set(xlim=(0, 105), xlabel="percent")
-    _save(figure, path)
+    return _save(figure, path)
 
 
-def write_curves(table: Table, path: Path) -> None:
+def write_curves(table: Table, path: Path) -> Path | None:
     """Precision against recall, the lines of all pairs together, as PNG or SVG.
 
-    Ablations are left out: they would hide the rest.
+    Ablations are left out: they would hide the rest. None if nothing else is left.
     """
-    figure, axes = _blank("Precision and recall, all pairs together", 6)
     rows = [row for row in table.rows if row.outcomes and " without " not in row.row]
+    if not rows:
+        return None
+    figure, axes = _blank("Precision and recall, all pairs together", 6)
     for number, row in enumerate(rows):
         recall, precision = precision_recall(row.outcomes)
         axes.plot(
@@ -55,7 +62,7 @@ def write_curves(table: Table, path: Path) -> None:
         )
     axes.set(xlim=(0, 101), xlabel="recall (near), in percent")
     axes.set(ylim=(0, 101), ylabel="precision, in percent")
-    _save(figure, path)
+    return _save(figure, path)
 
 
 def _blank(title: str, height: float) -> tuple[Figure, Axes]:
@@ -68,7 +75,7 @@ def _blank(title: str, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _save(figure: Figure, path: Path) -> None:
+def _save(figure: Figure, path: Path) -> Path:
     figure.legend(loc="outside right upper", frameon=False, fontsize=8)
     # No date and no random ids inside: identical runs give identical files.
     metadata = {"Date": None} if path.suffix == ".svg" else {}
@@ -77,3 +84,4 @@ def _save(figure: Figure, path: Path) -> None:
         matplotlib.rc_context({"svg.hashsalt": "folioreel", "svg.fonttype": "none"}),
     ):
         figure.savefig(unfinished, format=path.suffix[1:], metadata=metadata)
+    return path

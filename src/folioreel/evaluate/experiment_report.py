@@ -69,6 +69,9 @@ without the pictures of the film.
 """
 
 
+_PLOTS = {"means": "Means", "curve": "Precision and recall"}  # by how their names begin
+
+
 def write_reproduction(
     found: Reproduction, statistics: Sequence[dict[str, Any]], folder: Path, command: str
 ) -> list[Path]:
@@ -76,13 +79,14 @@ def write_reproduction(
     files = [folder / "report.md", folder / "results.csv"]
     parts = [_head(found, command), "## Dataset\n", _table(statistics), _ABOUT]
     for table in found.tables:
-        stem = table.protocol
-        for suffix in (".png", ".svg"):
-            bars, curves = (folder / f"{what}-{stem}{suffix}" for what in ("means", "curves"))
-            write_bars(table, bars)
-            write_curves(table, curves)
-            files += [bars, curves]
-        parts += _protocol(table)
+        plots = [
+            write(table, folder / f"{stem}-{table.protocol}{suffix}")
+            for stem, write in (("means", write_bars), ("curves", write_curves))
+            for suffix in (".png", ".svg")
+        ]
+        written = [path for path in plots if path is not None]
+        files += written
+        parts += _protocol(table, written)
     parts += ["## Running times\n", _times(found)]
     write_text(files[0], "\n".join(parts))
     write_text(files[1], _csv(found))
@@ -116,15 +120,14 @@ def _head(found: Reproduction, command: str) -> str:
     )
 
 
-def _protocol(table: Table) -> list[str]:
+def _protocol(table: Table, plots: Sequence[Path]) -> list[str]:
     rows: list[dict[str, Any]] = []
     for row, shown in zip(table.rows, mean_rows(table), strict=True):
         recall, ap = THE_PAPERS.get(row.row, (None, None))
         count = {"pairs": len(row.outcomes)}
         rows.append({**shown, **count, "paper's recall": recall, "paper's ap": ap})
     parts = [f"## {title_of(table)}\n", "Means over pairs:\n", _table(rows)]
-    parts += [f"![Means](means-{table.protocol}.svg)\n"]
-    parts += [f"![Precision and recall](curves-{table.protocol}.svg)\n"]
+    parts += [f"![{_PLOTS[p.stem[:5]]}]({p.name})\n" for p in plots if p.suffix == ".svg"]
     each = [
         {"system": row.row, **{result.pair: _recall_ap(result) for result in row.results}}
         for row in table.rows
@@ -163,13 +166,13 @@ def _times(found: Reproduction) -> str:
     watching = [times["watching"] for times in found.measure_times.values() if "watching" in times]
     rows = [{"per pair": "the paper's", **THE_PAPERS_TIMES}, {"per pair": "ours", **ours}]
     note = (
-        "Ours is processor time, the mean over pairs; training is that on the fewest pairs. What "
-        "was in the cache counts as read, not as computed: to measure all of it, set "
+        "Ours is processor time, the mean over pairs; training times are for the smallest training "
+        "set. What was in the cache counts as read, not as computed: to measure all of it, set "
         "FOLIOREEL_CACHE to an empty folder."
     )
     if watching:
         mean = _duration(sum(watching) / len(watching))
-        note += f" To watch a film, for VIS and SCENE, took {mean} more."
+        note += f" Watching a film (for VIS and SCENE) took another {mean}."
     return f"{_table(rows)}\n{note}\n"
 
 

@@ -115,12 +115,6 @@ def timed(times: Times, stage: str) -> Iterator[None]:
     times[stage] = times.get(stage, 0.0) + time.process_time() - start
 
 
-def _uniform(training: Sequence[Case], times: Times, progress: ProgressCallback) -> Linker:
-    return lambda case, times, progress: case.aligned(
-        baseline_links("uniform", case.film, case.book), baseline="uniform"
-    )
-
-
 def _baseline(name: str) -> Fit:
     def fit(training: Sequence[Case], times: Times, progress: ProgressCallback) -> Linker:
         encoder = load_encoder("student") if name.startswith("encoder") else None
@@ -208,7 +202,7 @@ def best_cells(logits: NDArray[np.float32]) -> tuple[Link, ...]:
 
 
 def _rows() -> Iterator[Row]:
-    yield Row(name="UNI", fit=_uniform, trained=False)
+    yield Row(name="UNI", fit=_baseline("uniform"), trained=False)
     yield Row(name="SVM", fit=_context("svm", chain=CHAIN_START), pytorch=True)
     yield Row(name="SVM, no chain", fit=_context("svm"), pytorch=True)
     yield Row(name="CNN-1", fit=_context("cnn1"), pytorch=True)

@@ -234,6 +234,14 @@ def test_gutenberg_header_and_licence_are_left_out(tmp_path):
     assert any("Gutenberg" in note for note in book.notes)
 
 
+def test_a_licence_longer_than_the_tale(tmp_path):
+    head = "*** START OF THE PROJECT GUTENBERG EBOOK THE FERRY ***\n\n"
+    terms = "\n\n".join(f"1.{k}. You may copy it, give it away or use it." for k in range(1, 40))
+    tail = f"\n\n*** END OF THE PROJECT GUTENBERG EBOOK THE FERRY ***\n\n{terms}\n"
+    book = read(tmp_path, head + chapter("CHAPTER I") + chapter("CHAPTER II") + tail)
+    assert paragraphs_of(book) == [FIRST, SECOND] * 2
+
+
 MATTER = {
     "contents": "CONTENTS\n\nCHAPTER I. The River 3\n\nCHAPTER II. The Road 15\n\n",
     "contents in one block": "CONTENTS\n\nI. The River 3\nII. The Road 15\nIII. The Hill 30\n\n",
