@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.alignment import positions
+from folioreel.alignment import messages, positions
 from folioreel.alignment.decode import Values, follow_back, path_values
 from folioreel.alignment.marginals import chain_messages, join_messages
 from folioreel.config import StepsConfig
@@ -109,7 +109,7 @@ class PositionBlocks:
         """Solve the whole film; arguments as `follow_book` takes them."""
         self._scores, self._times, self._steps = scores, times, steps
         self._silent = np.zeros(len(scores), dtype=np.bool_) if silent is None else silent
-        self._weights = positions.step_weights(steps)
+        self._weights = messages.step_weights(steps)
         self._fixed = dict(fixed or {})
         moments, sentences = scores.shape
         count = -(-moments // _ROWS)
@@ -151,20 +151,20 @@ class PositionBlocks:
         odds, absent, *_ = self._weigh(block)
         message: _Message = self._ahead[block].copy()
         forward = np.empty((len(odds), *message.shape), np.float32)
-        positions.go_ahead(odds, absent, self._weights, message, forward)
+        messages.go_ahead(odds, absent, self._weights, message, forward)
         return message
 
     def _send_back(self, block: int) -> _Message:
         odds, absent, *_ = self._weigh(block)
         message: _Message = self._back[block].copy()
-        positions.send_back(odds, absent, self._weights, message)
+        messages.send_back(odds, absent, self._weights, message)
         return message
 
     def _solve(self, block: int) -> SolvedRows:
         odds, absent, quoting, _ = self._weigh(block)
         forward = np.empty((len(odds), *self._ahead[block].shape), np.float32)
-        positions.go_ahead(odds, absent, self._weights, self._ahead[block].copy(), forward)
-        positions.go_back(odds, absent, self._weights, forward, self._back[block].copy())
+        messages.go_ahead(odds, absent, self._weights, self._ahead[block].copy(), forward)
+        messages.go_back(odds, absent, self._weights, forward, self._back[block].copy())
         first = block * _ROWS
         scores = self._scores[first : first + _ROWS]
         positions.add_quotes(scores, self._fixed_rows(block), quoting, absent, odds)

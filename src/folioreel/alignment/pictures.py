@@ -21,7 +21,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.alignment.positions import Floats, follow_book
+from folioreel.alignment.messages import Floats
+from folioreel.alignment.positions import follow_book
 from folioreel.config import StepsConfig
 
 _SHARP = (0.5, 1.0)
