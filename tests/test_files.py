@@ -1,6 +1,7 @@
 """Files: hashes, whole or not at all, and nothing overwritten by accident."""
 
 import hashlib
+import os
 from contextlib import suppress
 
 import pytest
@@ -13,6 +14,7 @@ from folioreel.files import (
     make_folder,
     replacing,
     write_text,
+    write_whole,
 )
 
 
@@ -31,6 +33,19 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         raise RuntimeError
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_stranger_put_in_its_place_is_not_written_to(tmp_path):
+    victim, path = tmp_path / "victim", tmp_path / "out.csv"
+    victim.write_text("precious")
+    (tmp_path / ".out.csv.part").symlink_to(victim)
+    write_whole(path, b"new")
+    assert victim.read_text() == "precious"
+    assert not path.is_symlink()
+    assert path.read_bytes() == b"new"
+    os.mkfifo(tmp_path / ".out.csv.part")
+    write_whole(path, b"newer")
+    assert path.read_bytes() == b"newer"
 
 
 def test_folders_that_cannot_be_created(tmp_path):

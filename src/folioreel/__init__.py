@@ -7,10 +7,16 @@ alignment.save("result")
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# ONNX Runtime reports to its makers unless this is set before it is imported; its function for it
+# comes too late. The second is what some versions call it.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("ORT_TELEMETRY_DISABLED", "1")
 
 if TYPE_CHECKING:
     from folioreel.alignment.align import align

@@ -33,6 +33,9 @@ def replacing(path: Path) -> Iterator[Path]:
     # A fixed name, not a random one, so that the next run cleans up after a killed one.
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     try:
+        # A link or a pipe that a stranger has put there is removed, not written to.
+        unfinished.unlink(missing_ok=True)
+        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield unfinished
         unfinished.replace(path)
     except OSError as error:
@@ -78,7 +81,11 @@ def writing_together(folder: Path, names: Iterable[str]) -> Iterator[None]:
 
 def is_unfinished(folder: Path) -> bool:
     """Whether writing results into a folder was begun and never finished."""
-    return (folder / _MARK).is_file()
+    try:
+        status = (folder / _MARK).lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_uid == _user()
 
 
 def _list_unfinished(folder: Path) -> set[str]:

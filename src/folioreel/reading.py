@@ -7,6 +7,7 @@ A device (`/dev/zero`) may never end, and is refused.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import select
@@ -116,6 +117,15 @@ def read_whole(path: Path, limit: int = LARGEST_FILE) -> bytes:
     """The bytes of a file or a pipe; errors as `open_file` and `read_rest` have them."""
     with open_file(path) as file:
         return read_rest(file, path, limit)
+
+
+def read_plain(path: Path) -> bytes:
+    """The bytes of a file in a folder of ours; whatever else has its name is an `OSError`."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "is not a file")
+        return file.read()
 
 
 def read_utf8(path: Path) -> str:

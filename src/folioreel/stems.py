@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from folioreel.language import words_of
-from folioreel.text import find_words, tokenize, word_stem
+from folioreel.text import cut_marks, find_words, tokenize, word_stem
 
 _SNOWBALL = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -49,7 +49,7 @@ def find_terms(text: str, language: str | None = None) -> list[str]:
     if language in (None, "en"):
         return tokenize(text)
     if language in _PAIRED:
-        return _pairs(unicodedata.normalize("NFKC", text))
+        return _pairs(unicodedata.normalize("NFKC", cut_marks(text)))
     if language == "tr":
         text = text.translate(_TURKISH)
     elided = _elided(language or "")

@@ -178,9 +178,20 @@ def find_words(text: str) -> list[str]:
     return _WORD.findall(_plain(text))
 
 
+def cut_marks(text: str) -> str:
+    """A text without letters that have more than 30 accents: to sort these takes squared time."""
+    return text if text.isascii() else _many_marks().sub(r"\1", text)
+
+
+@cache
+def _many_marks() -> re.Pattern[str]:
+    marks = "".join(chr(code) for code in range(0x300, 0x1F000) if unicodedata.combining(chr(code)))
+    return re.compile(f"([{marks}]{{30}})[{marks}]++")
+
+
 def _plain(text: str) -> str:
     """Letters in their usual form, and one kind of apostrophe."""
-    return unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
+    return unicodedata.normalize("NFKC", cut_marks(text)).translate(_APOSTROPHES)
 
 
 def word_stem(word: str) -> str:

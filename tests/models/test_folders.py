@@ -1,6 +1,7 @@
 """Model folders, by the example of an encoder: what is written comes back, damage is noticed."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -187,3 +188,11 @@ def test_built_in_models(model, tmp_path, monkeypatch):
     (builtin_folder("student") / "vocabulary.txt").unlink()
     with pytest.raises(ModelFolderError, match="pip install --force-reinstall folioreel"):
         WordEncoder.load("student")
+
+
+def test_a_pipe_in_place_of_a_file(folder):
+    """Opening it would wait for ever."""
+    (folder / "config.json").unlink()
+    os.mkfifo(folder / "config.json")
+    with pytest.raises(ModelFolderError, match="is not a file"):
+        WordEncoder.load(folder)

@@ -81,6 +81,11 @@ def make_pdf(page: bytes, pages: int = 1) -> bytes:
     return data + end + b"startxref\n%d\n%%%%EOF\n" % len(data)
 
 
+def clock(second: int) -> str:
+    """A time of SubRip."""
+    return f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},000"
+
+
 def _zip(members: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -116,6 +121,7 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "form feeds.txt", "\f" * 200_000 + PROSE
     yield "stars.txt", "* * *\n\n" * 50_000 + PROSE
     yield "combining marks.txt", "a" + "\u0301" * 200_000
+    yield "two combining marks.txt", "a" + "\u0301\u0316" * 300_000 + " and " + PROSE
     yield "underscores.txt", "_" * 200_000
     yield "note marks.txt", "x[1]" * 100_000
     yield "brackets.txt", "[" * 300_000
@@ -224,6 +230,9 @@ def books() -> Iterator[tuple[str, str | bytes]]:
             "</FictionBook>", "<binary>AAAA</binary>" * 20_000 + "</FictionBook>"
         ),
     )
+    yield "document types.html", "<!DOCTYPE " * 90_000 + f"<html><body><p>{PROSE}</p></body></html>"
+    heading = "<h2>" + "<img>" * 40_000 + "</h2>"
+    yield "pictures in a heading.html", f"<html><body>{heading}<p>{PROSE}</p></body></html>"
     yield (
         "entities.fb2",
         (
@@ -289,6 +298,18 @@ def books() -> Iterator[tuple[str, str | bytes]]:
 def subtitles() -> Iterator[tuple[str, str | bytes]]:
     """Nasty subtitles."""
     yield "spaces.srt", CUE + "Hello.\n\n" + " " * 1000 + "\n" + " " * 100_000 + "x"
+    first, last = (
+        "1\n00:00:00,000 --> 00:00:01,000\nOne.\n\n",
+        "\n\n3\n00:00:02,000 --> 00:00:03,000\nTwo.",
+    )
+    middle = "2\n00:00:01,000 --> 00:00:02,000\n"
+    yield "lines in a cue.srt", first + middle + "<br>a" * 50_000 + last
+    yield "dashes in a cue.srt", first + middle + "a" + "-" * 100_000 + "x" + last
+    touching = (f"{k}\n{clock(k)} --> {clock(k + 1)}\n... and so {k} ...\n\n" for k in range(8000))
+    yield "a sentence without an end.srt", "".join(touching)
+    yield "dots in lines.sub", "{0}{50}" + "... " * 30_000 + "\n{50}{100}" + "...|" * 30_000
+    yield "a voice of blanks.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<v" + " " * 90_000 + "x"
+    yield "a voice of tabs.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<v" + "\x0b" * 90_000 + "x"
     yield "spaces before a time.srt", (" " * 1000 + "\n") * 300 + CUE + "Hello."
     yield "spaces in a time.srt", "0" + " " * 50_000 + ":" + " " * 50_000 + "x\n" + CUE + "Hello."
     yield "settings.srt", CUE.rstrip("\n") + " a:b" * 22 + " x!\nHello."

@@ -64,3 +64,12 @@ def test_align_and_report_and_view(tmp_path, offline):
     assert "Content-Security-Policy" in page
     # Nothing that a browser would fetch from elsewhere, either.
     assert not re.findall(r"(?:src|href)=[\"']?(?:https?:)?//", page)
+
+
+def test_onnx_runtime_reports_nothing(tmp_path):
+    """Unless it is told before it is imported, it writes the id of a session for its reports."""
+    (tmp_path / "tmp").mkdir()
+    program = "import folioreel.models.onnx_graphs"
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    assert not list((tmp_path / "tmp").iterdir())

@@ -25,6 +25,7 @@ from folioreel.engines.batch import count_cores, run_many
 from folioreel.errors import InputError, WorkError
 from folioreel.files import UNFINISHED, make_folder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress, track
+from folioreel.reading import read_plain
 
 __all__ = ["CorpusConfig", "CorpusReport", "build_corpus"]
 
@@ -177,7 +178,7 @@ def _check_ours(out: Path) -> None:
         ours = not out.exists() or manifest.scratch_path(out).exists()
         ours = ours or all(path.name == manifest.LOCK for path in out.iterdir())
         if (record := out / manifest.MANIFEST).is_file():
-            ours = manifest.FORMAT.encode() in record.read_bytes()[:200]
+            ours = manifest.FORMAT.encode() in read_plain(record)[:200]
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", out) from error
     if not ours:

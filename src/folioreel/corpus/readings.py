@@ -28,7 +28,7 @@ from folioreel.errors import InputError, WorkError
 from folioreel.files import file_sha256, write_whole
 from folioreel.ingest.book import load_book
 from folioreel.json_input import convert, parse_json
-from folioreel.reading import read_whole
+from folioreel.reading import read_plain, read_whole
 from folioreel.text import tokenize
 from folioreel.types import Book
 
@@ -152,6 +152,6 @@ def _store_text(book: Book, task: ReadTask) -> Reading:
 def _is_intact(path: Path, data: bytes) -> bool:
     """Whether the reader had the book's own bytes: somebody may have cleaned up the folder."""
     try:
-        return path.read_bytes() == data
+        return read_plain(path) == data
     except OSError:
         return False

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.errors import InputError
+from folioreel.reading import read_plain
 
 _ARRAYS = ("tokens", "lengths", "books", "book_ids", "firsts")
 
@@ -114,7 +115,7 @@ def read_pack(pack: Path) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArra
 def _shard_sizes(pack: Path) -> dict[str, int]:
     """The name and bytes of each shard, in order; empty if packing was not finished."""
     try:
-        shards = json.loads((pack / "pack.json").read_bytes())["shards"]
+        shards = json.loads(read_plain(pack / "pack.json"))["shards"]
         return {str(shard["file"]): int(shard["bytes"]) for shard in shards}
     except (OSError, ValueError, LookupError, TypeError, RecursionError, OverflowError):
         return {}

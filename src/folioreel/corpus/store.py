@@ -45,6 +45,7 @@ from folioreel.corpus.manifest import read_records, write_records
 from folioreel.corpus.reader import BookText, CorpusPassage, CorpusSentence
 from folioreel.errors import InputError
 from folioreel.json_input import convert, parse_json
+from folioreel.reading import read_plain
 
 FORMAT = "folioreel-search"
 VERSION = 1
@@ -169,7 +170,7 @@ class VectorFile:
     def read_all(self) -> NDArray[np.int8]:
         """All vectors as they are stored: (N, U)."""
         with _reading(self.path):  # ours, and of any size
-            body = self.path.read_bytes()[self._vectors_start : -_DIGEST_BYTES]
+            body = read_plain(self.path)[self._vectors_start : -_DIGEST_BYTES]
         return np.frombuffer(body, dtype=np.int8).reshape(self.sentences, self.units)
 
 
@@ -240,7 +241,7 @@ def _reading(path: Path) -> Iterator[None]:
 def is_whole(path: Path, size: int | None = None) -> bool:
     """Whether a file ends with the digest of what precedes it, and has the right size."""
     try:
-        data = path.read_bytes()
+        data = read_plain(path)
     except OSError:
         return False
     body = memoryview(data)[:-_DIGEST_BYTES]

@@ -15,6 +15,7 @@ from folioreel.evaluate.intervals import Interval, figure_intervals
 from folioreel.evaluate.metrics import UNLINKED, Outcomes, ShotScores
 from folioreel.files import make_folder, write_text
 from folioreel.json_input import parse_json
+from folioreel.reading import read_plain
 
 Protocol = Literal["one", "leave-one-out"]
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
@@ -68,7 +69,7 @@ def write_result(result: StoredResult, path: Path) -> None:
 def read_result(path: Path) -> StoredResult | None:
     """What `write_result` wrote; None if it is missing or damaged, to be made again."""
     try:
-        found = parse_json(path.read_bytes(), StoredResult)
+        found = parse_json(read_plain(path), StoredResult)
         found.restored()
     except (OSError, ValueError, KeyError):
         return None

@@ -41,6 +41,7 @@ from folioreel.errors import ConfigError, InputError, ModelFolderError
 from folioreel.files import UNFINISHED, make_folder
 from folioreel.json_input import parse_json
 from folioreel.models.vocabulary import Vocabulary
+from folioreel.reading import read_plain
 
 CONFIG, CARD, VOCABULARY = "config.json", "README.md", "vocabulary.txt"
 DATA = Path(__file__).parent / "data"  # the models that ship with the package
@@ -78,7 +79,7 @@ class ModelFormat:
     def is_in(self, folder: Path) -> bool:
         """Whether a folder says that it holds such a model."""
         try:
-            config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
+            config = parse_json(read_plain(folder / CONFIG))
         except (OSError, ValueError):
             return False
         return isinstance(config, dict) and config.get("format") == self.name
@@ -244,7 +245,7 @@ def _pack(content: Content) -> bytes:
 
 def _read(folder: Path, name: str) -> bytes:
     try:
-        return (folder / name).read_bytes()
+        return read_plain(folder / name)
     except OSError as error:
         reason = "is missing" if isinstance(error, FileNotFoundError) else error.strerror
         raise _damaged(folder, f"{name} {reason}") from error

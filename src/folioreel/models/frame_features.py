@@ -31,6 +31,7 @@ from folioreel.json_input import convert, parse_json
 from folioreel.models.folders import load_once
 from folioreel.models.onnx_graphs import open_session
 from folioreel.packages import check_package_file, locate_in_package
+from folioreel.reading import read_plain
 
 DEFAULT = "efficientnet-lite0"
 KINDS = ("visual", "scene")
@@ -142,12 +143,12 @@ def _open_package(path: Path, name: str, key: str, weights: Path) -> FrameFeatur
     # Even if the graph is cached: an exchanged package is noticed, not papered over.
     check_package_file(weights, package.sha256, package.package)
     try:
-        return _open_graph(name, path.read_bytes(), package.size_px, key)
+        return _open_graph(name, read_plain(path), package.size_px, key)
     except (OSError, ModelFolderError):  # not there yet, or damaged
         # Imported only here: it is needed once.
         from folioreel.models.efficientnet import efficientnet_graph, read_checkpoint
 
-        tensors = read_checkpoint(weights.read_bytes())
+        tensors = read_checkpoint(read_plain(weights))
         graph: bytes = efficientnet_graph(tensors).SerializeToString()
     with suppress(InputError):  # it works without a cache too
         make_folder(path.parent)
@@ -223,7 +224,7 @@ def _read_description(graph: Path) -> tuple[Description, str]:
     if not path.is_file():
         return Description(), ""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path).decode("utf-8")
         return convert(parse_json(text), Description, known_only=True), text
     except (OSError, TypeError, ValueError) as error:
         raise ModelFolderError(

@@ -110,7 +110,7 @@ class GraphBuilder:
 
 def open_session(graph: bytes | Path) -> onnxruntime.InferenceSession:
     """A session that runs on the thread that calls it, and reports to nobody."""
-    onnxruntime.disable_telemetry_events()  # on by default in the builds for Windows
+    onnxruntime.disable_telemetry_events()  # for Windows; elsewhere see folioreel/__init__.py
     options = onnxruntime.SessionOptions()
     # Each core runs whole batches by itself. Threads that share one matrix product wait for each
     # other at every word, which takes up to three times as long when another program uses a core.

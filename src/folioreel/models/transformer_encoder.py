@@ -32,6 +32,7 @@ from folioreel.models.onnx_graphs import encode_in_batches, open_session, unit_r
 from folioreel.models.sentence_encoder import ForeignEncoder
 from folioreel.packages import check_package_file, locate_in_package
 from folioreel.progress import ProgressCallback, ignore_progress
+from folioreel.reading import read_plain
 
 FORMAT = ModelFormat(
     name="folioreel-transformer-encoder", version=1, what="transformer sentence encoder"
@@ -263,7 +264,7 @@ def _pooling(folder: Path, config: dict[str, Any]) -> str:
 def _read_json(path: Path) -> Any:
     """The content of a JSON file; None if there is no such file."""
     try:
-        return parse_json(path.read_text(encoding="utf-8"))
+        return parse_json(read_plain(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.files import write_whole
+from folioreel.reading import read_plain
 
 # The ids of padding, of the end of a sentence, and of any word that is not in the vocabulary, and
 # how they are written; text never gives such a token, as `<` is a token of its own.
@@ -123,7 +124,7 @@ class Vocabulary:
     def load(cls, path: Path) -> Vocabulary:
         """Read `vocabulary.txt`."""
         try:
-            return cls.parse(path.read_bytes(), path)
+            return cls.parse(read_plain(path), path)
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror or error})", path) from error
 

@@ -26,6 +26,7 @@ from folioreel.errors import ConfigError, ModelFolderError
 from folioreel.files import make_folder
 from folioreel.models.transformer_encoder import FORMAT, GRAPH, TOKENIZER, save_transformer
 from folioreel.progress import ProgressCallback, ignore_progress, track
+from folioreel.reading import read_plain
 from folioreel.train import runs
 from folioreel.train.lessons import (
     FilmAndBook,
@@ -114,7 +115,7 @@ def train_encoder(
     """
     device = choose_device(settings.device)
     folder = find_start(settings.encoder)
-    graph, reader = (folder / GRAPH).read_bytes(), PieceReader(folder / TOKENIZER)
+    graph, reader = read_plain(folder / GRAPH), PieceReader(folder / TOKENIZER)
     longest = open_network(graph).config.longest
     aligner = Aligner.load(settings.preset)
     check_posteriors(aligner)
@@ -193,7 +194,7 @@ def save_encoder(
     save_transformer(
         folder,
         graph=graph,
-        tokenizer=tokenizer.read_bytes(),
+        tokenizer=read_plain(tokenizer),
         longest=longest,
         card=runs.model_card("Encoder", summary, facts),
         training=report,

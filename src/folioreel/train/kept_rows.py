@@ -17,6 +17,7 @@ from folioreel.errors import InputError
 from folioreel.files import make_folder, replacing, write_text
 from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback, track
+from folioreel.reading import read_plain
 from folioreel.similarity.tensor import PICTURE_MEASURES, SimilarityRows, SimilarityTensor
 from folioreel.types import Book, Film
 
@@ -70,7 +71,7 @@ def keep_rows(
 def read_times(path: Path) -> dict[str, float]:
     """The processor time of each measure, in seconds, by the name that the paper gives it."""
     try:
-        found = parse_json(path.with_suffix(".json").read_bytes(), dict[str, float])
+        found = parse_json(read_plain(path.with_suffix(".json")), dict[str, float])
     except (OSError, ValueError):
         return {}
     return found

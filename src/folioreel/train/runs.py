@@ -20,6 +20,7 @@ from typing import Any, Literal
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import make_folder, write_text
 from folioreel.json_input import parse_json
+from folioreel.reading import read_plain
 
 DeviceName = Literal["auto", "cpu", "cuda"]
 CHECKPOINT, REPORT = "checkpoint.pt", "report.json"
@@ -82,7 +83,7 @@ def open_run(
 def read_json(path: Path) -> dict[str, Any]:
     """The content of a file of ours; empty if it is missing or damaged, to be made again."""
     try:
-        found = parse_json(path.read_bytes())
+        found = parse_json(read_plain(path))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

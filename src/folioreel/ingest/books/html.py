@@ -88,6 +88,7 @@ class Gatherer:
         self._text: list[str] = []
         # What the text becomes, and the element inside which it does.
         self._modes: list[tuple[_Mode, Element]] = []
+        self._pictured: tuple[Element, bool] | None = None  # a heading, and whether it has no text
         self._waiting: list[str] = []  # anchors whose text has not come yet
 
     def gather(self, tree: Element) -> list[Block]:
@@ -187,8 +188,11 @@ class Gatherer:
         if letter := html_elements.drop_cap(element):
             self._text.append(letter)
         elif self._mode == "heading":
-            is_empty = html_elements.short_text(self._modes[-1][1], HEADING_CHARACTERS) == ""
-            self._text.append(f" {element.get('alt') or ''} " if is_empty else "")
+            heading = self._modes[-1][1]
+            if self._pictured is None or self._pictured[0] is not heading:
+                is_empty = html_elements.short_text(heading, HEADING_CHARACTERS) == ""
+                self._pictured = heading, is_empty
+            self._text.append(f" {element.get('alt') or ''} " if self._pictured[1] else "")
 
     def _flush(self) -> None:
         """End the element: the text gathered so far becomes one or more blocks."""

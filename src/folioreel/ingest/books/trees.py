@@ -24,7 +24,7 @@ _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)"""
 _META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*+([\[>])", re.IGNORECASE)
+_DOCTYPE = re.compile(r"<!DOCTYPE[^\[<>]*+([\[>])", re.IGNORECASE)
 _DOCTYPE_END = re.compile(r"\]\s*+>")
 # References to halves of a character, which JavaScript and Java write for what is beyond U+FFFF.
 _HALVES = re.compile(

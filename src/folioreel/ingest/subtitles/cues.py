@@ -20,6 +20,7 @@ _FAR_S = 600.0
 _LAST_TIME_S = 24 * 3600.0
 # Rolling captions follow one another at once; a real repetition comes after a pause.
 _TOUCHING_S = 0.1
+_MOST_LINES = 20  # of a cue, that the next one may show again
 # Cues that begin this close together are on screen at once, and both keep their times.
 _SAME_START_S = 0.3
 
@@ -225,7 +226,8 @@ def _repeated_words(before: Cue, after: Cue) -> int:
         return 0
     words = after.text.split()
     lines = [line.split() for line in before.text.split("\n")]
-    for first in range(len(lines)):
+    # All of it, or the last lines; no caption shows more of them.
+    for first in (0, *range(max(1, len(lines) - _MOST_LINES), len(lines))):
         tail = [word for line in lines[first:] for word in line]
         if tail and words[: len(tail)] == tail:
             return len(tail)

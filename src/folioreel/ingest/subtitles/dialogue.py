@@ -44,16 +44,17 @@ _OVERLAP_S = 0.01
 # In files without full stops: a longer pause ends a sentence, and so does this many words.
 _BREATH_S = 0.5
 _LONGEST_UNPUNCTUATED = 20
-# Characters. Only for files in which nothing ever ends a passage: splitting one takes memory.
+# Characters. For files in which nothing ever ends a passage: splitting one takes memory.
 _LONGEST_PASSAGE = 20_000
 
 _OPENERS = "\"“‘'«([¿¡ "
 _CLOSERS = "\"”’»')]"
 _CLOSED = re.compile(rf"[.?!…。！？।؟][{re.escape(_CLOSERS)}]*$")
-_TRAILING_DOTS = re.compile(r"\s*(?:\.{2,}|…)\s*$")
+# Looked for where a run of blanks or marks begins: to try each of its places takes squared time.
+_TRAILING_DOTS = re.compile(r"(?<!\s)\s*+(?:(?<!\.)\.{2,}+|…)\s*+$")
 _LEADING_DOTS = re.compile(r"^(?:\.{2,}|…)\s*")
 _LEADING_MARKS = re.compile(r"^(?:[-–—―,;:]+|\.{2,}|…)\s*")
-_TRAILING_DASH = re.compile(r"\s*[-–—―]+$")
+_TRAILING_DASH = re.compile(r"(?<!\s)\s*+(?<![-–—―])[-–—―]++$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,8 +154,10 @@ class _Passage:
         self.parts.append((begin, len(self.text), turn.start_s, turn.end_s))
 
     def trim_end(self, pattern: re.Pattern[str]) -> None:
-        self.text = pattern.sub("", self.text)
         begin, end, start_s, end_s = self.parts[-1]
+        # From the blank before the last part: the whole passage may be long.
+        if (found := pattern.search(self.text, max(0, begin - 1))) is not None:
+            self.text = self.text[: found.start()]
         self.parts[-1] = (min(begin, len(self.text)), min(end, len(self.text)), start_s, end_s)
 
 
@@ -200,6 +203,8 @@ def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> b
     pause_s = turn.start_s - before.end_s
     if turn.opens or not -_OVERLAP_S <= pause_s <= LONGEST_SILENCE_S:
         return False
+    if len(passage.text) >= _LONGEST_PASSAGE:
+        return False
     goes_on = turn.continues or _LEADING_DOTS.match(turn.text) is not None
     begins_small = turn.text.lstrip(_OPENERS)[:1].islower()
     if _TRAILING_DOTS.search(before.text):
@@ -212,7 +217,7 @@ def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> b
             or before.text[-1] in _CLOSERS
             or style.words.abbreviation.search(before.text)
         )
-        return bool(undecided) and not goes_on and len(passage.text) < _LONGEST_PASSAGE
+        return bool(undecided) and not goes_on
     if goes_on:
         return True
     if style.unpunctuated:

@@ -20,7 +20,7 @@ TIMING = re.compile(
 # What may follow the times without being speech: SubRip coordinates, WebVTT settings.
 _SETTINGS = re.compile(r"^\s*+(?:[A-Za-z]\w*+\s*+:\s*+\S++\s*+)+$")
 _NUMBER = re.compile(r"^\s*\d{1,6}\s*$")
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]*)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?\s++([^<>]*+)>")
 _TIMESTAMP_MAP = re.compile(r"X-TIMESTAMP-MAP\s*=")
 _MPEG_CLOCK_HZ = 90_000
 _MPEG_WRAP = 1 << 33  # MPEG timestamps have 33 bits and start again

@@ -161,7 +161,8 @@ def _split_inner(text: str, style: FileStyle) -> list[str]:
 
 def _join_lines(before: str, after: str) -> str:
     """Join two lines of one turn; a word broken at its hyphen becomes whole."""
-    if re.search(r"\w[-‐]$", before) and after[:1].islower() and not before.endswith("--"):
+    is_broken = re.search(r"\w[-‐]$", before[-2:]) and not before.endswith("--")
+    if is_broken and after[:1].islower():
         return before + after
     return f"{before}{joint(before, after)}{after}".strip()
 
