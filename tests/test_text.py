@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from folioreel.text import cut_text, dominant_script, split_sentences, tokenize
+from folioreel.text import (
+    cut_label,
+    cut_text,
+    dominant_script,
+    join_sentences,
+    place_sentences,
+    split_sentences,
+    tokenize,
+)
 
 # Each case is the sentences as they should come out; joined by a space they are the input.
 CASES = [
@@ -162,3 +170,29 @@ def test_a_cut_text_is_no_longer_than_wanted(text, most):
     else:
         assert whole.startswith(cut.removesuffix(" …").removesuffix("…"))
         assert 2 * len(cut) >= most - 4  # not much is lost, with or without spaces
+
+
+@pytest.mark.parametrize(
+    ("sentences", "whole"),
+    [
+        (["He left.", "“So?” she said."], "He left. “So?” she said."),
+        (["他走了。", "她留下了。"], "他走了。她留下了。"),
+        (["“你好。”", "“再见！”他说。"], "“你好。”“再见！”他说。"),
+        (["彼は笑った。", "「そう」"], "彼は笑った。「そう」"),
+        (["他说OK.", "Then he left."], "他说OK. Then he left."),
+        (["เขาเดินไปที่แม่น้ำ", "เธออยู่ที่บ้าน"], "เขาเดินไปที่แม่น้ำ เธออยู่ที่บ้าน"),  # Thai sets spaces
+        (["…", "…"], "… …"),
+        (["One."], "One."),
+        ([], ""),
+    ],
+)
+def test_sentences_are_joined_as_their_language_does(sentences, whole):
+    text, starts = place_sentences(sentences)
+    assert text == join_sentences(sentences) == whole
+    assert [text[a : a + len(s)] for a, s in zip(starts, sentences, strict=True)] == sentences
+
+
+def test_a_label_is_cut_in_mid_word():
+    assert cut_label("Chapter One", 11) == "Chapter One"
+    assert cut_label("Chapter One", 10) == "Chapter O…"
+    assert cut_label("Chapter One", 9) == "Chapter…"

@@ -84,6 +84,8 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 )
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+# Chinese and Japanese set no spaces between sentences either; Thai and its neighbours do.
+_UNSPACED_SENTENCES = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 # Characters of such a script that say as much as one word, on average.
 _CHARACTERS_A_WORD = 2
 
@@ -137,6 +139,15 @@ def cut_text(text: str, most: int) -> str:
     head = kept.rpartition(" ")[0] if text[len(kept)] != " " else kept
     # Chinese and Japanese have no spaces between words.
     return (head if 2 * len(head) > len(kept) else kept).rstrip() + " …"
+
+
+def cut_label(text: str, most: int) -> str:
+    """A label of at most so many characters, cut in mid-word, as every one of them counts.
+
+    >>> cut_label("The ferry crossed the river", 14)
+    'The ferry cro…'
+    """
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def list_some(names: Sequence[str], most: int = 20) -> str:
@@ -216,6 +227,33 @@ def joint(before: str, after: str) -> str:
 def join_lines(lines: Iterable[str]) -> str:
     """Lines as one text."""
     return reduce(lambda text, line: text + joint(text, line) + line, lines)
+
+
+def sentence_joint(before: str, after: str) -> str:
+    """What comes between two sentences: a space, or nothing in Chinese and Japanese."""
+    # Chinese has the quotation marks of other languages, too.
+    ends = before.rstrip(_QUOTES)[-1:], after.lstrip(_QUOTES)[:1]
+    return "" if all(map(_UNSPACED_SENTENCES.match, ends)) else " "
+
+
+def place_sentences(sentences: Iterable[str]) -> tuple[str, tuple[int, ...]]:
+    """Sentences or lines of verse as one text, and where each of them begins in it."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for sentence in sentences:
+        if pieces:
+            pieces.append(sentence_joint(pieces[-1], sentence))
+            length += len(pieces[-1])
+        starts.append(length)
+        pieces.append(sentence)
+        length += len(sentence)
+    return "".join(pieces), tuple(starts)
+
+
+def join_sentences(sentences: Iterable[str]) -> str:
+    """Sentences as one text."""
+    return place_sentences(sentences)[0]
 
 
 def count_words(text: str) -> int:

@@ -341,6 +341,13 @@ class Link:
     fewer if the others have no chance, and none if a reader has judged the moment."""
     annotation: Annotation | None = None  # of a judged link
 
+    @property
+    def sentences(self) -> range:
+        """The passage: what a reader linked the moment with, or else its one sentence."""
+        span = self.annotation.sentences if self.annotation else None
+        first, last = span or (self.sentence, self.sentence)
+        return range(first, last + 1)
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Alignment:
@@ -408,6 +415,11 @@ class Alignment:
         files: list[Path] = results.write_results(self, Path(folder), formats=chosen)
         return files
 
+    @property
+    def title(self) -> str:
+        """The titles of film and book, or one if they have the same."""
+        return " — ".join(dict.fromkeys((self.film.title, self.book.title)))
+
     def links_at(self, time_s: float) -> tuple[Link, ...]:
         """The links of the moments on screen at a time, in seconds from the start of the film.
 
@@ -432,7 +444,7 @@ class Alignment:
         return tuple(
             self.film.moments[link.moment]
             for link in self.links
-            if link.in_book and link.sentence in wanted
+            if link.in_book and any(j in wanted for j in link.sentences)
         )
 
     def to_dataframe(self) -> pd.DataFrame:

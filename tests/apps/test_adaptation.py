@@ -13,10 +13,18 @@ from made_reports import SPOKEN_TEN, align_by_hand, make_long_book
 import folioreel
 from folioreel.apps.adaptation import measure_adaptation, scene_starts
 from folioreel.apps.moved import longest_rising, measure_order
-from folioreel.apps.rendering import CONFUSION, HOWS, Reader, common_words, expected_shares
+from folioreel.apps.rendering import (
+    CONFUSION,
+    HOWS,
+    Reader,
+    common_words,
+    expected_shares,
+    measure_renderings,
+)
 from folioreel.evaluate.dataset import load_pair
 from folioreel.evaluate.metrics import judge_links, placed_links
 from folioreel.export.estimates import FILM_ERROR, estimate_share
+from folioreel.types import Annotation
 
 
 def test_a_share_is_the_sum_of_the_chances():
@@ -86,12 +94,61 @@ def test_figures_by_hand():
     expected = [1 - 0.1**3, 1 - 0.1**2, 0, 1 - 0.6**3, 0, 1 - 0.6**2]
     assert found.paragraphs.chances == pytest.approx(expected)
     assert [use.lines.value for use in found.chapters] == pytest.approx([4.5, 2.0])
-    # Links below 0.5 do not claim to be right, so the second chapter counts as left out.
+    # Links below 0.5 do not claim to be right, but leave paragraphs 3 and 5 in doubt.
     gaps = {(gap.paragraphs.start, gap.paragraphs.stop): gap.chance for gap in found.gaps}
-    assert gaps.keys() == {(2, 3), (3, 6)}
-    assert gaps[2, 3] == 1
-    assert gaps[3, 6] == pytest.approx(0.6**5)
-    assert found.gaps[0].paragraphs == range(3, 6)
+    assert gaps == {(2, 3): 1, (4, 5): 1}
+
+
+@given(st.lists(st.sampled_from([0.0, 0.05, 0.15, 0.3, 0.49, 0.9]), min_size=10, max_size=10))
+def test_passages_that_are_left_out_are_likely_and_end_at_doubtful_paragraphs(scores):
+    film = make_film(SPOKEN_TEN, duration_s=100.0, shots=False)
+    found = measure_adaptation(align_by_hand(film, make_long_book(10), range(10), scores))
+    inside = {k for gap in found.gaps for k in gap.paragraphs}
+    for gap in found.gaps:
+        chance = np.prod([1 - scores[k] for k in gap.paragraphs])
+        assert gap.chance == pytest.approx(chance)
+        assert chance >= 0.8
+    # Nothing that is likely on its own is lost next to something else that is.
+    assert {k for k, score in enumerate(scores) if score == 0} <= inside
+    assert not {k for k, score in enumerate(scores) if score > 0.2} & inside
+    assert [gap.words for gap in found.gaps] == sorted((g.words for g in found.gaps), reverse=True)
+
+
+def test_a_judged_passage_counts_with_all_its_paragraphs():
+    film = make_film(SPOKEN_TEN, duration_s=100.0, shots=False)
+    alignment = align_by_hand(film, make_long_book(20), [0] * 10, [0.1] * 10)
+    said = Annotation(moments=(0, 0), sentences=(3, 5), kind="dialogue")
+    first = replace(
+        alignment.links[0], sentence=3, score=1.0, in_book=True, judged="match", annotation=said
+    )
+    found = measure_adaptation(replace(alignment, links=(first, *alignment.links[1:])))
+    assert [k for k, chance in enumerate(found.paragraphs.chances) if chance == 1] == [3, 4, 5]
+    assert not {3, 4, 5} & {k for gap in found.gaps for k in gap.paragraphs}
+
+
+def test_renderings_are_counted_in_languages_that_are_hard_to_tell_apart():
+    film = make_film(SPOKEN_TEN, duration_s=100.0, shots=False)
+    alignment = align_by_hand(film, make_book(), list(range(10)), [0.9] * 10)
+
+    def measure(spoken, written):
+        film, book = alignment.film, alignment.book
+        return measure_renderings(
+            replace(
+                alignment,
+                film=replace(film, language=spoken),
+                book=replace(book, language=written),
+            )
+        )
+
+    assert measure("nb", "da") is not None
+    assert measure(None, "da") is not None
+    assert measure("en", "da") is None
+
+
+def test_speech_in_a_language_without_spaces():
+    texts = ("“你好吗？”他问。", "他走了。", "“再见！”", "他看着河水，没有说话。")
+    reader = Reader(make_book(texts, 4))
+    assert [reader.is_speech(k) for k in range(4)] == [True, False, True, False]
 
 
 def test_judged_links_count_as_judged():

@@ -11,7 +11,7 @@ from command_line import assert_one_line, run
 from conftest import make_book, make_film
 from lxml import etree
 from lxml import html as lxml_html
-from made_reports import SPOKEN_TEN, align_by_hand
+from made_reports import SPOKEN_TEN, align_by_hand, make_long_book
 from markdown_it import MarkdownIt
 
 from folioreel.apps.compare import compare_alignments
@@ -118,6 +118,14 @@ def test_films_of_one_book(alignment):
     report = compare_alignments([alignment, other])
     tables = {s.table.name: s.table.rows for s in report.sections if s.table}
     assert [row["adaptation"] for row in tables["compare"]] == ["A <film> & more", "Other"]
+    # As the index of align-many and the report say it: 100 s are two minutes.
+    assert [row["minutes"] for row in tables["compare"]] == [2, 2]
+    tau = tables["compare"][0]["Kendall’s_τ"]
+    assert tau.low <= tau.value <= tau.high
+    page = lxml_html.document_fromstring(to_html(report))
+    cell = page.xpath("//td[contains(., ' to ')]")[0]
+    assert cell.get("class") == "number"
+    assert cell.text == f"{tau.value:.2f} ({tau.low:.2f} to {tau.high:.2f})"
     overlap = {row["kept_by"]: row["share"].value for row in tables["overlap"]}
     assert overlap["all"] == 0  # the other film has paragraph 4 alone, which this one has not
     assert sum(overlap.values()) == pytest.approx(1)
@@ -223,3 +231,22 @@ def test_speakers_are_kept_in_the_alignment(tmp_path):
     assert [said.speaker for said in read.film.subtitles] == ["PETRA", None]
     rows = read_csv(tmp_path / "result" / "alignment.csv")
     assert [row["speaker"] for row in rows] == ["PETRA", ""]
+
+
+def test_numbers_and_drawings_are_printed_alike(alignment, tmp_path):
+    far = align_by_hand(
+        alignment.film, make_long_book(90), [80, 81, 82, 83, 84, 0, 85, 86, 87, 88], [0.9] * 10
+    )
+    report = make_report(far)
+    text = to_markdown(report)
+    assert "| −84 |" in text
+    assert "| -84 |" not in text
+    write_report_files(report, tmp_path, "report", force=False)
+    assert read_csv(tmp_path / "moved.csv")[0]["moved_by_paragraphs"] == "-84"
+    for path in tmp_path.glob("*.svg"):
+        written = "".join(etree.parse(path).getroot().itertext())
+        assert not re.search(r"\d%", written.partition("}\n\n")[2] or written), path
+    order = [t.text for t in etree.parse(tmp_path / "order.svg").iter("{*}text")]
+    assert [title for title in order if title in ("One", "Two")] == ["One", "Two"]
+    scenes = [t.text for t in etree.parse(tmp_path / "scenes.svg").iter("{*}text")]
+    assert scenes[-5:] == ["0 %", "25 %", "50 %", "75 %", "100 %"]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -223,6 +224,11 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
         ["wrote", str(tmp_path / "out" / "index.html")],
         ["wrote", str(tmp_path / "out" / "summary.csv")],
     ]
+    # The share of lines, as in the index, not a number of moments.
+    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    shares = re.findall(r"\d+ % \(\d+–\d+ %\)", result.stdout)
+    assert len(shares) == 2
+    assert all(share in index for share in shares)
     assert "\nlost: " in result.stderr
     assert result.stderr.count("only 12 sentences are said in the film") == 2
     for name in ("ferry", "garden"):

@@ -70,7 +70,7 @@ def read_text(files, chapters):
     found = []
     for k in range(chapters):
         document = parse(files, f"chapter{k + 1:04}.xhtml")
-        for added in find(document, "//h:figure | //h:aside | //h:span[@class='time']"):
+        for added in find(document, "//h:figure | //h:span[@class='time' or @class='said']"):
             tail = added.tail or ""
             before = added.getprevious()
             if before is not None:
@@ -125,8 +125,8 @@ def test_nothing_that_comes_later_is_used(filmed, tmp_path):
     everything = b"".join(open_epub(edition, tmp_path / "a.epub").values())
     assert b"malt-house?" in everything
     assert b"Only trampled grass behind the planks." not in everything
-    assert b"what comes before 0:00:09" in everything
-    with pytest.raises(InputError, match="nothing to show"):
+    assert b"Covers the film up to 0:00:09." in everything
+    with pytest.raises(InputError, match="nothing in the first 0:00:01 of the film is in the book"):
         make_edition(filmed, until_s=1.0)
 
 
@@ -209,17 +209,34 @@ def test_scenes_are_a_second_table_of_contents(spoken, tmp_path):
         assert find(parse(files, name), f"//h:p[@id='{place}']")
 
 
+def test_a_scene_is_named_by_its_first_line_that_the_reader_has_seen(spoken):
+    lines = [(60.0, 62.0, "Later, at the river."), (70.0, 72.0, "And the rest.")]
+    film = make_film(lines, 80.0)  # it opens with silent shots, the first of which has a link
+    links = tuple(
+        Link(moment=m.index, sentence=min(m.index, 11), score=0.9, in_book=m.index == 0)
+        for m in film.moments
+    )
+    alignment = replace(spoken, film=film, links=links)
+    assert film.moments[0].text == ""
+    (scene,) = make_edition(alignment).scenes
+    assert scene.first_line == "Later, at the river."
+    (scene,) = make_edition(alignment, until_s=30.0).scenes
+    assert scene.first_line == ""
+
+
 def test_without_pictures_the_lines_stand_beside_the_text(spoken, tmp_path):
     edition = make_edition(spoken)
     assert (edition.stills, edition.cover) == ((), None)
     files = open_epub(edition, tmp_path / "a.epub")
-    asides = find(parse(files, "chapter0001.xhtml"), "//h:aside")
+    asides = find(parse(files, "chapter0001.xhtml"), "//h:p/h:span[@class='said']")
     # Two lines are of one visit to their paragraph: the surer one is shown.
-    assert [aside.text for aside in asides] == [
+    assert [aside.text.strip() for aside in asides] == [
         "Sixty-one kilos.",
         "Did you hear the band in the malt-house?",
     ]
-    assert asides[0].getnext().get("id") == "p1"
+    # In the paragraph, right after its time, so that it is beside the same line.
+    assert asides[0].getparent().get("id") == "p1"
+    assert asides[0].getprevious().get("class") == "time"
     assert not [name for name in files if name.endswith(".jpg")]
 
 
@@ -260,16 +277,24 @@ def test_verse_keeps_its_lines(spoken, tmp_path):
     sentences[3] = replace(sentences[3], text="And all of it Goes down.", breaks=(14,))
     book = replace(spoken.book, sentences=tuple(sentences))
     files = open_epub(make_edition(replace(spoken, book=book)), tmp_path / "a.epub")
-    (verse,) = find(parse(files, "chapter0001.xhtml"), "//h:p[@class='verse']")
+    (verse,) = find(parse(files, "chapter0001.xhtml"), "//h:p[starts-with(@class, 'verse')]")
     assert verse.get("id") == "p1"
     assert read_text(files, 2)[1] == (
         "The ferry goes over,/ The ferry comes back. And all of it/ Goes down."
     )
 
 
+def test_chinese_has_no_spaces_between_sentences(spoken, tmp_path):
+    sentences = list(spoken.book.sentences)
+    sentences[:2] = [replace(sentences[0], text="他走了。"), replace(sentences[1], text="她没有。")]
+    book = replace(spoken.book, sentences=tuple(sentences))
+    files = open_epub(make_edition(replace(spoken, book=book)), tmp_path / "a.epub")
+    assert read_text(files, 1)[0] == "他走了。她没有。"
+
+
 @pytest.mark.parametrize(
     ("language", "declared", "direction"),
-    [("fr", "fr", None), ("he", "he", "rtl"), (None, "en", None)],
+    [("fr", "fr", None), ("he", "he", "rtl"), (None, "und", None)],
 )
 def test_the_language_is_declared(spoken, tmp_path, language, declared, direction):
     book = replace(spoken.book, language=language)

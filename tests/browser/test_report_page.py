@@ -1,14 +1,16 @@
 """The report in a browser: on a screen, a phone and paper, in both colours, without faults."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pypdfium2
 import pytest
 from conftest import make_book, make_film
-from made_reports import SPOKEN_TEN, align_by_hand
+from made_reports import SPOKEN_TEN, align_by_hand, make_long_book
 
 from folioreel.apps.report import make_report
 from folioreel.apps.report_pages import to_html
+from folioreel.types import Chapter
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -47,3 +49,22 @@ def test_it_prints(new_page, address, tmp_path):
     assert "In short" in document[0].get_textpage().get_text_range()
     # White paper, whatever the colours of the screen.
     assert document[0].render(scale=0.2).to_pil().getpixel((2, 2)) == (255, 255, 255)
+
+
+def test_headings_stay_with_their_tables_on_paper(new_page, tmp_path):
+    page = new_page()
+    film = make_film(SPOKEN_TEN, duration_s=100.0, shots=False)
+    for paragraphs in range(20, 40):  # the tables before it push the last sections down
+        book = make_long_book(2 * paragraphs)
+        chapters = tuple(
+            Chapter(index=k, title=f"Chapter {k + 1}", paragraphs=range(2 * k, 2 * k + 2))
+            for k in range(paragraphs)
+        )
+        alignment = align_by_hand(film, replace(book, chapters=chapters), range(10), [0.9] * 10)
+        (tmp_path / "a.html").write_text(to_html(make_report(alignment)), "utf-8")
+        page.goto((tmp_path / "a.html").as_uri())
+        page.pdf(path=tmp_path / "a.pdf", format="A4")
+        document = pypdfium2.PdfDocument(tmp_path / "a.pdf")
+        pages = [sheet.get_textpage().get_text_range() for sheet in document]
+        (text,) = [text for text in pages if "Not in the film" in text]
+        assert "The sentence of the paragraph" in text.partition("Not in the film")[2], paragraphs

@@ -96,6 +96,15 @@ def test_a_wrong_offset_is_told_as_one(pair):
     assert_one_line(run("align", *pair, "--offset", "nan"), "an offset of nan s", "such as -2.4")
 
 
+@pytest.mark.parametrize("option", ["--language", "--book-language"])
+def test_a_folder_of_pairs_takes_no_language(option):
+    from folioreel.apps.demo import demo_folder
+
+    refused = run("inspect", demo_folder(), option, "fr")
+    assert refused.exit_code == 2
+    assert "not for a folder of pairs" in refused.stderr
+
+
 def test_evaluate_the_demo():
     from folioreel.apps.demo import demo_folder
 

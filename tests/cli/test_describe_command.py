@@ -54,6 +54,7 @@ def test_describe_without_pictures_is_text(aligned, tmp_path):
     assert again.exit_code == 1
     assert "already exists" in again.stderr
     assert run("describe", aligned, "--sheet", tmp_path / "sheet", "--force").exit_code == 0
+    assert "--pages needs --sheet" in run("describe", aligned, "--at", 5, "--pages", 2).stderr
     part = ("--sheet", tmp_path / "part.html", "--range", "5:00-6:00", "--pages", 9)
     assert run("describe", aligned, *part).exit_code == 0
     page = (tmp_path / "part.html").read_text("utf-8")

@@ -3,11 +3,14 @@
 import csv
 import io
 import json
+import sys
 
 import pytest
 from command_line import assert_one_line, run
+from lxml import etree
 from made_pages import SILENT, make_alignment, open_session
 
+from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import read_alignment
 from folioreel.export.formats import FORMATS
 
@@ -151,3 +154,49 @@ def test_a_moment_that_is_judged_twice(result, tmp_path):
     rows[0]["judged"] = "none"
     twice = write_csv(tmp_path / "b.csv", [rows[0], rows[0]])
     assert_one_line(run("import", result, twice), "b.csv:3", "as line 2 does")
+
+
+def test_without_pyarrow_all_others_are_written(result, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    found = run("export", result, "--as", "all", "--out", tmp_path / "all")
+    assert found.exit_code == 0, found.output
+    assert 'parquet is left out: it needs pip install "folioreel[parquet]"' in found.stderr
+    names = {FORMATS[name].file for name in FORMATS if name != "parquet"}
+    assert {path.name for path in (tmp_path / "all").iterdir()} == names
+    assert found.stdout.count("wrote ") == len(names)
+
+
+def test_a_format_that_cannot_be_written_stops_before_the_first_file(result, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    found = run("export", result, "--as", "csv", "--as", "parquet", "--out", tmp_path / "some")
+    assert_one_line(found, "alignment.parquet", "folioreel[parquet]")
+    assert not (tmp_path / "some").exists()
+    with pytest.raises(ConfigError, match="parquet"):
+        read_alignment(result).save(tmp_path / "some", formats=["csv", "parquet"])
+    assert not (tmp_path / "some").exists()
+
+
+def test_the_figure_for_a_paper(result, tmp_path):
+    path = tmp_path / "figure.svg"
+    options = ("--title", "", "--no-subtitle", "--size", "7", "3.5")
+    assert run("export", result, "--as", "svg", *options, "--out", path).exit_code == 0
+    root = etree.parse(path).getroot()
+    assert (root.get("width"), root.get("height")) == ("504pt", "252pt")  # 72 points to an inch
+    text = "".join(root.itertext())
+    assert "spoken lines are in the book" not in text
+    assert "novel" not in text
+    refused = run("export", result, "--as", "svg", "--size", "1", "1", "--out", path, "--force")
+    assert refused.exit_code == 2
+
+
+def test_a_span_is_enough_to_correct_a_row(result, tmp_path):
+    run("export", result, "--as", "csv", "--out", tmp_path / "a.csv")
+    rows = read_csv(tmp_path / "a.csv")
+    # Its guess stays in the row: it lies elsewhere in the book.
+    assert int(rows[3]["sentence"]) > 4
+    rows[3] |= {"judged": "match", "first_sentence": "2", "last_sentence": "4"}
+    found = run("import", result, write_csv(tmp_path / "b.csv", rows))
+    assert found.exit_code == 0, found.output
+    run("export", result, "--as", "csv", "--out", tmp_path / "c.csv")
+    (row,) = [row for row in read_csv(tmp_path / "c.csv") if row["judged"]]
+    assert (row["sentence"], row["first_sentence"], row["last_sentence"]) == ("2", "2", "4")

@@ -65,12 +65,12 @@ def test_a_film_without_pictures(tmp_path):
     assert found.exit_code == 0
     assert "the film has no pictures" in found.stderr
     text = chapters_of(tmp_path / "result" / "illustrated.epub")
-    assert '<aside class="said"' in text
+    assert '<span class="said"' in text
     assert "<img" not in text
 
 
 def test_what_cannot_be_done(result, tmp_path):
-    assert run("illustrate", result, "--part", "1").exit_code == 2
+    assert "--part needs --until" in run("illustrate", result, "--part", "1").stderr
     assert run("illustrate", result, "--until", "noon").exit_code == 2
     assert_one_line(run("illustrate", result, "--until", "1", "--part", "7"), "there is no part 7")
     assert_one_line(run("illustrate", result, "--until", "0"), "nothing to show")

@@ -7,7 +7,7 @@ import pytest
 
 from folioreel.apps.adaptation import measure_adaptation
 from folioreel.apps.report_pages import percent
-from folioreel.export.estimates import count_words, describe_share
+from folioreel.export.estimates import describe_share, paragraph_words
 from folioreel.export.picture import draw_alignment
 from folioreel.export.results import summarize
 from folioreel.types import Alignment, Link
@@ -50,5 +50,5 @@ def test_a_film_in_which_nobody_speaks(alignment):
 
 def test_words_are_counted_by_paragraph(book):
     first = " ".join(book.sentences[j].text for j in book.paragraphs[0].sentences)
-    assert count_words(book)[0] == len(re.findall(r"[\w’']+", first))
-    assert len(count_words(book)) == len(book.paragraphs)
+    assert paragraph_words(book)[0] == len(re.findall(r"[\w’']+", first))
+    assert len(paragraph_words(book)) == len(book.paragraphs)

@@ -15,7 +15,7 @@ from conftest import make_book, make_film
 from folioreel.alignment.aligner import Aligner
 from folioreel.errors import InputError
 from folioreel.export.alignment_json import alignment_to_dict, read_document, write_alignment
-from folioreel.export.formats import FORMATS, RESULTS
+from folioreel.export.formats import FORMATS, RESULTS, PictureStyle
 from folioreel.export.results import check_folder, summarize, write_results
 from folioreel.files import replacing, write_text
 from folioreel.types import Chapter
@@ -117,7 +117,8 @@ def test_srt_is_read_by_others_and_runs_forward(tmp_path, alignment):
     ],
 )
 @pytest.mark.filterwarnings("ignore:Glyph")  # DejaVu has no Chinese
-def test_titles_of_chapters_neither_overlap_nor_leave_the_picture(alignment, count, title):
+@pytest.mark.parametrize("size", [(13, 6), (3.5, 2.5)])
+def test_titles_of_chapters_neither_overlap_nor_leave_the_picture(alignment, count, title, size):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from folioreel.export.picture import draw_alignment
@@ -132,7 +133,8 @@ def test_titles_of_chapters_neither_overlap_nor_leave_the_picture(alignment, cou
     )
     film = replace(alignment.film, title="A film with a long title " * 9)
     figure = draw_alignment(
-        replace(alignment, book=replace(book, chapters=chapters), film=film), ""
+        replace(alignment, book=replace(book, chapters=chapters), film=film),
+        PictureStyle(size_in=size),
     )
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
@@ -145,7 +147,7 @@ def test_titles_of_chapters_neither_overlap_nor_leave_the_picture(alignment, cou
         assert box.y0 >= whole.y0, text
     labels = [text for text in texts if text.get_rotation()]
     assert (len(labels) > 0) == bool(title)
-    assert len(labels) >= min(count, 30) or not title
+    assert len(labels) >= min(count, 30 if size[0] == 13 else 6) or not title
     # Slanted lines are apart if their distance, at a right angle, is a line's height.
     angle = np.radians(40)
     for left, right in pairwise(labels):
@@ -159,9 +161,11 @@ def test_titles_of_chapters_neither_overlap_nor_leave_the_picture(alignment, cou
 def test_a_picture_has_the_title_that_is_given(tmp_path, alignment):
     from folioreel.export.results import write_format, write_results
 
-    write_format(alignment, "svg", tmp_path / "a.svg", title="Figure 1: $5 & more")
+    figure = PictureStyle(title="Figure 1: $5 & more")
+    write_format(alignment, "svg", tmp_path / "a.svg", style=figure)
     assert "Figure 1: $5 &amp; more" in (tmp_path / "a.svg").read_text(encoding="utf-8")
-    write_results(alignment, tmp_path, formats=["svg", "csv"], title="Figure 2")
+    style = PictureStyle(title="Figure 2")
+    write_results(alignment, tmp_path, formats=["svg", "csv"], style=style)
     assert "Figure 2" in (tmp_path / "alignment.svg").read_text(encoding="utf-8")
 
 

@@ -8,16 +8,20 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pypdfium2
+import pysubs2
 import pytest
+from conftest import SENTENCES as SENTENCES_OF_BOOK
 from conftest import make_book, make_film
 from lxml import etree
 from made_parts import SPLIT_S, write_parts
+from PIL import Image
 
 import folioreel
 from folioreel.errors import ConfigError
 from folioreel.export.formats import FORMATS, RESULTS
+from folioreel.export.picture import draw_alignment
 from folioreel.export.results import write_format, write_results
-from folioreel.types import Alignment, FilmPart, Link
+from folioreel.types import Alignment, Annotation, FilmPart, Link
 
 # The terms that we use, as the Web Annotation Recommendation defines them (its appendix A).
 OA, AS = "http://www.w3.org/ns/oa#", "http://www.w3.org/ns/activitystreams#"
@@ -296,3 +300,113 @@ def test_each_format_has_a_file_of_its_own():
     assert len(set(files)) == len(files)
     assert set(RESULTS) <= set(FORMATS)
     assert list(FORMATS)[-1] == "json"
+
+
+@pytest.fixture(scope="module")
+def spanned(alignment) -> Alignment:
+    """A reader linked the last moment with three sentences."""
+    said = Annotation(moments=(5, 5), sentences=(8, 10), kind="dialogue")
+    last = replace(alignment.links[5], annotation=said)
+    return replace(alignment, links=(*alignment.links[:5], last))
+
+
+def test_tables_and_subtitles_have_the_whole_passage(spanned, tmp_path):
+    words = " ".join(SENTENCES_OF_BOOK[8:11])
+    write_format(spanned, "jsonl", tmp_path / "a.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
+    # Sentence 8 is on line 17, and sentence 10 on line 21.
+    assert (rows[5]["passage"], rows[5]["line"], rows[5]["line_end"]) == (words, 17, 21)
+    assert (rows[4]["passage"], rows[4]["line"]) == (SENTENCES_OF_BOOK[8], 17)
+    write_format(spanned, "srt", tmp_path / "a.srt")
+    cues = [cue.plaintext for cue in pysubs2.load(str(tmp_path / "a.srt"))]
+    assert cues[-1].replace("\n", " ") == words
+    assert cues[-2] == SENTENCES_OF_BOOK[8]
+    write_format(spanned, "sentences", tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
+        moments = [int(row["moments"]) for row in csv.DictReader(file)]
+    assert moments[8:] == [3, 1, 1, 0]
+    assert [m.index for m in spanned.moments_of(10)] == [5]
+
+
+def test_a_passage_of_several_sentences_in_tei(spanned, tei_schema, tmp_path):
+    write_format(spanned, "tei", tmp_path / "a.xml")
+    document = etree.parse(tmp_path / "a.xml")
+    assert tei_schema.validate(document), tei_schema.error_log
+    tei = {"t": "http://www.tei-c.org/ns/1.0"}
+    (link,) = document.xpath("//t:link[@resp='#reader']", namespaces=tei)
+    assert link.get("target") == "#moment-5 #sentence-8 #sentence-9 #sentence-10"
+    for group in document.iterfind(".//t:linkGrp", tei):
+        for inside in group:
+            assert len(inside.get("target").split()) == len(group.get("targFunc").split())
+    ids = set(document.xpath("//@xml:id"))
+    targets = [
+        pointer[1:]
+        for link in document.iterfind(".//t:link", tei)
+        for pointer in link.get("target").split()
+    ]
+    assert set(targets) <= ids
+
+
+def test_a_passage_of_several_sentences_as_web_annotation(spanned, tmp_path):
+    def selectors(alignment):
+        write_format(alignment, "web-annotation", tmp_path / "a.jsonld")
+        items = json.loads((tmp_path / "a.jsonld").read_text("utf-8"))["first"]["items"]
+        return items[-1]["body"]["selector"]
+
+    quotation, lines = selectors(spanned)
+    assert quotation["exact"] == " ".join(SENTENCES_OF_BOOK[8:11])
+    assert SENTENCES_OF_BOOK[7].endswith(quotation["prefix"].strip())
+    assert SENTENCES_OF_BOOK[11].startswith(quotation["suffix"].strip())
+    assert lines["value"] == "line=16,21"
+    # In an EPUB, as far as the document in which the passage begins.
+    placed = tuple(
+        replace(
+            s,
+            line=None,
+            line_end=None,
+            href="a.xhtml" if s.index < 10 else "b.xhtml",
+            char_start=100 * s.index,
+            char_end=100 * s.index + 50,
+        )
+        for s in spanned.book.sentences
+    )
+    _, place = selectors(replace(spanned, book=replace(spanned.book, sentences=placed)))
+    assert place["refinedBy"] == {"type": "TextPositionSelector", "start": 800, "end": 950}
+
+
+def test_places_in_elan_are_a_line_or_a_range(spanned, tmp_path):
+    write_format(spanned, "eaf", tmp_path / "a.eaf")
+    elan = pytest.importorskip("pympi").Elan.Eaf(str(tmp_path / "a.eaf"))
+    places = [entry[2] for entry in elan.get_ref_annotation_data_for_tier("place@said")]
+    assert places == ["17", "9", "17", "17–21"]
+
+
+def test_the_picture_marks_judged_links_and_speaks_as_the_page_does(alignment):
+    def legend(alignment):
+        return [text.get_text() for text in draw_alignment(alignment).legends[0].get_texts()]
+
+    assert legend(alignment) == ["spoken", "judged"]
+    shown = tuple(replace(link, judged=None, in_book=True) for link in alignment.links)
+    assert legend(replace(alignment, links=shown)) == ["spoken", "silent"]
+
+
+@pytest.mark.parametrize(("name", "is_white"), [("svg", True), ("pdf", True), ("png", False)])
+def test_figures_for_papers_are_white(write, name, is_white):
+    path = write(name)
+    if name == "svg":
+        ground = etree.parse(path).find(".//{*}g[@id='patch_1']/{*}path").get("style")
+        assert "fill: #ffffff" in ground
+        return
+    picture = (
+        Image.open(path) if name == "png" else pypdfium2.PdfDocument(path)[0].render().to_pil()
+    )
+    assert (picture.convert("RGB").getpixel((3, 3)) == (255, 255, 255)) == is_white
+
+
+def test_one_title_if_film_and_book_have_the_same(alignment, write, tmp_path):
+    assert alignment.title == "The Ferry — Sixty-One"
+    film = replace(alignment.film, title=alignment.book.title)
+    same = replace(alignment, film=film)
+    assert same.title == "Sixty-One"
+    write_format(same, "svg", tmp_path / "a.svg")
+    assert "Sixty-One  —" not in (tmp_path / "a.svg").read_text("utf-8")

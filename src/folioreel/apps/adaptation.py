@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from math import prod
 
 from folioreel.apps.moved import Order, measure_order
 from folioreel.apps.rendering import Renderings, measure_renderings
-from folioreel.export.estimates import Chances, Estimate, count_words, spoken_lines
+from folioreel.export.estimates import Chances, Estimate, paragraph_words, spoken_lines
 from folioreel.text import find_words
 from folioreel.types import Alignment, Book, Film, Moment
 
@@ -22,6 +23,9 @@ one scene for every two minutes, none of them shorter than 40 s."""
 _ADDED = 0.25
 """Scenes with a smaller share are called new: of a scene that follows the book, even loosely, more
 lines are found (the loosest of the judged films has 0.26 over all its scenes)."""
+_LEFT_OUT = 0.8
+"""The chance from which a passage is called left out: a list that starts with coin tosses, long as
+they may be, is of no use."""
 _LEAST_S = 30  # a chapter that may have less time on screen has no rate worth showing
 
 
@@ -52,7 +56,7 @@ class Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """Consecutive paragraphs that the film leaves out."""
+    """Consecutive paragraphs that the film most likely leaves out."""
 
     paragraphs: range
     words: int
@@ -120,12 +124,12 @@ def weigh_book(alignment: Alignment) -> Chances:
     absent = [1.0] * len(book.paragraphs)
     judged = [False] * len(book.paragraphs)
     for link in alignment.links:
-        paragraph = book.paragraph_of[link.sentence]
         is_judged = link.judged is not None
-        absent[paragraph] *= 1 - (float(link.in_book) if is_judged else link.score)
-        judged[paragraph] |= is_judged and link.in_book
+        for paragraph in {book.paragraph_of[j] for j in link.sentences}:
+            absent[paragraph] *= 1 - (float(link.in_book) if is_judged else link.score)
+            judged[paragraph] |= is_judged and link.in_book
     return Chances(
-        weights=tuple(map(float, count_words(book))),
+        weights=tuple(map(float, paragraph_words(book))),
         chances=tuple(1 - chance for chance in absent),
         judged=tuple(judged),
     )
@@ -218,18 +222,24 @@ def _measure_scenes(alignment: Alignment, spoken: Sequence[Moment], lines: Chanc
 
 
 def _find_gaps(alignment: Alignment, book_words: Chances) -> list[Gap]:
-    """Runs of paragraphs without a link that claims to be right, within a chapter."""
-    book = alignment.book
-    used = {book.paragraph_of[link.sentence] for link in alignment.links if link.in_book}
-    gaps = []
+    """Runs of paragraphs within a chapter that are likely to be left out as a whole.
+
+    Where a run has a doubtful paragraph, it is split there.
+    """
+    book, chances = alignment.book, book_words.chances
+    used = {book.paragraph_of[j] for k in alignment.links if k.in_book for j in k.sentences}
     runs = groupby(range(len(book.paragraphs)), key=lambda k: (k in used, book.chapter_of[k]))
-    for (is_used, _), run in runs:
-        if is_used:
-            continue
-        inside = list(run)
-        chance = 1.0
-        for k in inside:
-            chance *= 1 - book_words.chances[k]
-        words = int(sum(book_words.weights[k] for k in inside))
-        gaps.append(Gap(paragraphs=range(inside[0], inside[-1] + 1), words=words, chance=chance))
-    return sorted(gaps, key=lambda gap: -gap.words)
+    left = [list(run) for (is_used, _), run in runs if not is_used]
+    gaps = []
+    while left:
+        inside = left.pop()
+        chance = prod(1 - chances[k] for k in inside)
+        if chance >= _LEFT_OUT:
+            words = int(sum(book_words.weights[k] for k in inside))
+            run = range(inside[0], inside[-1] + 1)
+            gaps.append(Gap(paragraphs=run, words=words, chance=chance))
+        else:
+            doubtful = inside.index(max(inside, key=lambda k: chances[k]))
+            halves = (inside[:doubtful], inside[doubtful + 1 :])
+            left += [half for half in halves if half]
+    return sorted(gaps, key=lambda gap: (-gap.words, gap.paragraphs.start))

@@ -16,7 +16,7 @@ from folioreel.apps.adaptation import (
     scene_starts,
 )
 from folioreel.apps.drawings import Strip, draw_strips
-from folioreel.apps.report_pages import Cell, Report, Section, Table, percent
+from folioreel.apps.report_pages import TAU, Cell, Report, Section, Table, percent
 from folioreel.errors import AlignmentError
 from folioreel.export.estimates import Chances, Estimate
 from folioreel.types import Alignment
@@ -87,7 +87,7 @@ def _compare_films(alignments: Sequence[Alignment], found: Sequence[Adaptation])
         title=f"{book.title}: {len(alignments)} adaptations",
         subtitle=_subtitle(names, alignments),
         sections=(
-            _in_short(names, found),
+            _in_short(names, alignments, found),
             _overlap(names, kept, "words of the book"),
             Section(
                 title="What each keeps",
@@ -128,7 +128,7 @@ def _compare_books(alignments: Sequence[Alignment], found: Sequence[Adaptation])
         title=f"{film.title} and {len(alignments)} books",
         subtitle=_subtitle(names, alignments),
         sections=(
-            _in_short(names, found),
+            _in_short(names, alignments, found),
             _overlap(names, kept, "lines of the film"),
             Section(
                 title="Where each is used",
@@ -158,19 +158,21 @@ def _subtitle(names: Sequence[str], alignments: Sequence[Alignment]) -> str:
     return " ".join([f"{', '.join(names)}.", *warnings])
 
 
-def _in_short(names: Sequence[str], found: Sequence[Adaptation]) -> Section:
+def _in_short(
+    names: Sequence[str], alignments: Sequence[Alignment], found: Sequence[Adaptation]
+) -> Section:
     rows: list[dict[str, Cell]] = []
-    for name, adaptation in zip(names, found, strict=True):
-        tau, renderings = adaptation.order.tau, adaptation.renderings
+    for name, alignment, adaptation in zip(names, alignments, found, strict=True):
+        renderings = adaptation.renderings
         rows.append(
             {
                 "adaptation": name,
-                "minutes": int(sum(adaptation.minutes.weights)),
+                "minutes": round(alignment.film.duration_s / 60),
                 "lines": len(adaptation.lines.weights),
                 "share_of_lines_in_book": adaptation.lines.share(),
                 "share_of_words_in_film": adaptation.book_words.share(),
                 "share_verbatim": None if renderings is None else renderings.shares["verbatim"],
-                "Kendall’s_τ": None if tau is None else f"{tau.value:.2f}",
+                TAU: adaptation.order.tau,
                 "judged": adaptation.judged,
             }
         )

@@ -100,7 +100,7 @@ def make_sheet(
     count = f"{len(cards)} of {len(found)}" if len(cards) < len(found) else f"{len(cards)}"
     where = "" if span is None else f", {film.clock(span[0])} to {film.clock(span[1])}"
     return Sheet(
-        title=f"{squeeze(film.title)} — {squeeze(alignment.book.title)}",
+        title=squeeze(alignment.title),
         subtitle=f"{count} {what} that are in the book{where}",
         cards=cards,
     )

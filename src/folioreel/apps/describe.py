@@ -14,6 +14,7 @@ import numpy as np
 
 from folioreel.errors import InputError
 from folioreel.stems import find_terms, stem_word
+from folioreel.text import join_sentences
 from folioreel.times import format_timestamp as clock
 from folioreel.types import Alignment, Book, Kind, Link
 
@@ -99,7 +100,11 @@ def describe_passage(alignment: Alignment, sentences: range) -> tuple[MomentDesc
     first, last = (book.paragraph_of[j] for j in (sentences.start, sentences.stop - 1))
     # From the exact sentences outwards, until anything is found.
     for inside in (sentences, *(_sentences_of(book, first, last, reach) for reach in (0, _REACH))):
-        found = [link for link in alignment.links if link.in_book and link.sentence in inside]
+        found = [
+            link
+            for link in alignment.links
+            if link.in_book and any(j in inside for j in link.sentences)
+        ]
         if found:
             return tuple(describe_link(alignment, link) for link in found)
     return ()
@@ -144,7 +149,7 @@ def read_passage(book: Book, sentence: int) -> Passage:
     def text_of(index: int) -> str | None:
         if not 0 <= index < len(book.paragraphs):
             return None
-        return " ".join(book.sentences[j].text for j in book.paragraphs[index].sentences)
+        return join_sentences(book.sentences[j].text for j in book.paragraphs[index].sentences)
 
     return Passage(
         chapter=chapter.title or f"chapter {chapter.index + 1}",

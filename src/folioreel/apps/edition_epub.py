@@ -19,11 +19,12 @@ from folioreel.apps.adaptation import chapter_name
 from folioreel.apps.illustrate import Edition, Mark, Still
 from folioreel.export.xml_files import xml_text
 from folioreel.files import replacing
-from folioreel.text import cut_text, squeeze
+from folioreel.text import cut_text, sentence_joint, squeeze
 from folioreel.times import format_clock
 from folioreel.types import Chapter, Paragraph, Sentence
 
 _RIGHT_TO_LEFT = ("ar", "fa", "he", "ur", "yi")
+_SAID = '<span class="said"'
 _LONGEST_LINE = 70  # characters of a line in the list of scenes
 _URL = "%:/?[]@!$&'()*+,;="  # what has a meaning in an address, and is not escaped
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest: what a ZIP says of its files tells nothing
@@ -132,7 +133,7 @@ class _Writer:
     def __init__(self, edition: Edition, link: str | None) -> None:
         self._edition, self._link = edition, link
         self._book, self._film = edition.alignment.book, edition.alignment.film
-        self._language = edition.language or "und"
+        self._language = self._book.language or "und"
         is_turned = self._language in _RIGHT_TO_LEFT
         self._direction = ' dir="rtl"' if is_turned else ""
         self._progression = ' page-progression-direction="rtl"' if is_turned else ""
@@ -217,9 +218,8 @@ class _Writer:
         listed = f" ({', '.join(names)})" if names else ""
         notes = [f"{note}{listed}."]
         if self._edition.until_s is not None:
-            notes.append(
-                f"Of the film, what comes before {self._film.clock(self._edition.until_s)}."
-            )
+            clock = self._film.clock(self._edition.until_s)
+            notes.append(f"Covers the film up to {clock}.")
         notes += [*(f"Warning: {w}." for w in self._edition.alignment.warnings)]
         parts += [f'<p class="note" lang="en" xml:lang="en">{_text(note)}</p>' for note in notes]
         return "\n".join(parts)
@@ -261,11 +261,13 @@ class _Writer:
     def _paragraph(self, paragraph: Paragraph) -> str:
         sentences = [self._book.sentences[j] for j in paragraph.sentences]
         is_verse = any(sentence.breaks for sentence in sentences)
-        inside = " ".join(map(self._sentence, sentences)).replace(" <br/>", "<br/>")
-        verse = ' class="verse"' if is_verse else ""
-        whole = f'<p id="p{paragraph.index}"{verse}>{inside.removeprefix("<br/>")}</p>'
-        if not self._edition.stills:
-            whole = self._lines(sentences) + whole
+        inside = self._sentence(sentences[0])
+        for before, after in pairwise(sentences):
+            inside += sentence_joint(before.text, after.text) + self._sentence(after)
+        inside = inside.replace(" <br/>", "<br/>").removeprefix("<br/>")
+        kinds = ["verse"] * is_verse + ["beside"] * (_SAID in inside)
+        kind = f' class="{" ".join(kinds)}"' if kinds else ""
+        whole = f'<p id="p{paragraph.index}"{kind}>{inside}</p>'
         still = self._stills.get(paragraph.index)
         return whole if still is None else f"{whole}\n{self._figure(still)}"
 
@@ -277,17 +279,15 @@ class _Writer:
         return f"{'<br/>' if begins_line else ''}{times}{'<br/>'.join(map(_text, lines))}"
 
     def _time(self, mark: Mark) -> str:
-        """A time in the margin."""
+        """A time in the margin; of a film without pictures, also what is said then."""
         part, local_s = self._film.locate(self._film.moments[mark.moment].start_s)
         clock = format_clock(local_s)
         clock = f"{part + 1}·{clock}" if self._film.parts else clock
-        return f'<span class="time">{self._linked(clock, mark.moment)} </span>'
-
-    def _lines(self, sentences: list[Sentence]) -> str:
-        """What is said in a film without pictures, beside the paragraph."""
-        said = [mark.said for s in sentences for mark in self._marks.get(s.index, ()) if mark.said]
-        language = _lang(self._film.language)
-        return "".join(f'<aside class="said"{language}>{_text(line)}</aside>\n' for line in said)
+        time = f'<span class="time">{self._linked(clock, mark.moment)} </span>'
+        if self._edition.stills or not mark.said:
+            return time
+        # Inside the paragraph: beside the line at which its time stands.
+        return f"{time}{_SAID}{_lang(self._film.language)}>{_text(mark.said)} </span>"
 
     def _figure(self, still: Still) -> str:
         moment = self._film.moments[still.moment]

@@ -14,9 +14,9 @@ from folioreel.apps.adaptation import scene_starts
 from folioreel.errors import InputError
 from folioreel.export.page_html import encode_jpeg
 from folioreel.ingest.picture import FilmStills
-from folioreel.language import detect_language
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import find_words
+from folioreel.times import format_clock
 from folioreel.types import Alignment, Film, Link, Moment, Shot
 
 _WIDTH_PX = 800  # fills the screen of most readers; about 60 KB
@@ -58,7 +58,6 @@ class Edition:
     """An illustrated edition, not yet written."""
 
     alignment: Alignment
-    language: str | None
     marks: tuple[Mark, ...]  # in the order of the book
     stills: tuple[Still, ...]  # in the order of the book
     scenes: tuple[EditionScene, ...]  # in the order of the film
@@ -89,25 +88,19 @@ def make_edition(
         if link.in_book and (until_s is None or moments[link.moment].start_s < until_s)
     ]
     if not links:
-        when = "" if until_s is None else f" in its first {until_s:.0f} s"
-        raise InputError(f"no moment of the film is in the book{when}; there is nothing to show")
+        film = "the film" if until_s is None else f"the first {format_clock(until_s)} of the film"
+        raise InputError(f"nothing in {film} is in the book; there is nothing to show")
     chosen = _choose_stills(alignment, links) if alignment.film.has_video else []
     stills = tuple(_take_stills(alignment, chosen, progress))
     best = max(stills, key=lambda still: alignment.links[still.moment].score, default=None)
     return Edition(
         alignment=alignment,
-        language=alignment.book.language or _detect(alignment),
         marks=tuple(sorted(_find_marks(alignment, links), key=lambda mark: mark.sentence)),
         stills=stills,
-        scenes=tuple(_list_scenes(alignment, links)),
+        scenes=tuple(_list_scenes(alignment, links, until_s)),
         cover=None if best is None else best.jpeg,
         until_s=until_s,
     )
-
-
-def _detect(alignment: Alignment) -> str | None:
-    found = detect_language(" ".join(sentence.text for sentence in alignment.book.sentences))
-    return None if found is None else found.code
 
 
 def _find_marks(alignment: Alignment, links: Sequence[Link]) -> Iterator[Mark]:
@@ -171,7 +164,9 @@ def _on_screen(film: Film, moment: Moment) -> Shot:
     return Shot(index=0, start_s=start_s, end_s=end_s)
 
 
-def _list_scenes(alignment: Alignment, links: Sequence[Link]) -> Iterator[EditionScene]:
+def _list_scenes(
+    alignment: Alignment, links: Sequence[Link], until_s: float | None
+) -> Iterator[EditionScene]:
     """The scenes that are in the book, each at the passage of its first moment that is."""
     film, book = alignment.film, alignment.book
     starts = [*scene_starts(film), len(film.moments)]
@@ -179,8 +174,8 @@ def _list_scenes(alignment: Alignment, links: Sequence[Link]) -> Iterator[Editio
         inside = [link for link in links if first <= link.moment < end]
         if not inside:
             continue
-        # Not what is said later, which may be more than the reader has seen.
-        lines = (film.moments[k].text for k in range(first, inside[0].moment + 1))
+        moments = film.moments[first:end]
+        lines = (m.text for m in moments if until_s is None or m.start_s < until_s)
         yield EditionScene(
             start_s=film.moments[first].start_s,
             first_line=next(filter(None, lines), ""),

@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 
 from folioreel.export.estimates import Estimate
-from folioreel.language import detect_language
-from folioreel.text import find_words, tokenize
+from folioreel.language import are_kin
+from folioreel.text import find_words, place_sentences, tokenize
 from folioreel.types import Alignment, Book, Link
 
 How = Literal["verbatim", "paraphrase", "reported"]
@@ -62,10 +62,12 @@ class Reader:
 
     def __init__(self, book: Book) -> None:
         self._book = book
-        self._texts = [
-            " ".join(book.sentences[j].text for j in paragraph.sentences)
+        placed = [
+            place_sentences(book.sentences[j].text for j in paragraph.sentences)
             for paragraph in book.paragraphs
         ]
+        self._texts = [text for text, _ in placed]
+        self._starts = [start for _, starts in placed for start in starts]  # of each sentence
         self._marks = self._find_marks()
         self.marks_speech = bool(self._marks)
 
@@ -84,8 +86,7 @@ class Reader:
     def is_speech(self, sentence: int) -> bool:
         """Whether most words of a sentence are speech."""
         paragraph = self._book.paragraph_of[sentence]
-        text, own = self._texts[paragraph], self._book.paragraphs[paragraph].sentences
-        start = sum(len(self._book.sentences[j].text) + 1 for j in range(own.start, sentence))
+        text, start = self._texts[paragraph], self._starts[sentence]
         end = start + len(self._book.sentences[sentence].text)
         words = len(find_words(text[start:end]))
         for _, mark in self._marks:
@@ -164,6 +165,6 @@ def expected_shares(found: Iterable[How]) -> dict[How, Estimate]:
 
 
 def _same_language(alignment: Alignment) -> bool:
-    book = detect_language(" ".join(sentence.text for sentence in alignment.book.sentences))
-    film = detect_language(" ".join(said.text for said in alignment.film.subtitles))
-    return book is None or film is None or book.code == film.code
+    """Whether the two are in one language, as far as their languages are known."""
+    book, film = alignment.book.language, alignment.film.language
+    return book is None or film is None or are_kin(book, film)

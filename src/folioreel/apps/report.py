@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import shorten
-
 from folioreel.apps.adaptation import Adaptation, chapter_name, measure_adaptation
 from folioreel.apps.describe import place_of
 from folioreel.apps.drawings import Strip, draw_bars, draw_order, draw_strips
@@ -13,15 +11,16 @@ from folioreel.apps.report_pages import (
     Report,
     Section,
     Table,
+    coefficient,
     percent,
 )
 from folioreel.apps.speakers import measure_speakers
-from folioreel.export.estimates import Estimate
+from folioreel.export.estimates import Estimate, spaced_percent
+from folioreel.text import cut_text
 from folioreel.types import Alignment, Book
 
 _SHOWN = 20  # rows of the long tables on a page
 _QUOTED = 110  # characters of a line or passage in a table
-_LIKELY = 0.5  # passages are listed as left out if that is more likely than not
 
 
 def make_report(alignment: Alignment) -> Report:
@@ -36,7 +35,7 @@ def make_report(alignment: Alignment) -> Report:
         f"{found.judged} lines judged by a reader."
     )
     return Report(
-        title=f"{film.title} — {book.title}",
+        title=alignment.title,
         subtitle=" ".join([subtitle, *(f"Warning: {warning}." for warning in alignment.warnings)]),
         sections=(
             _overview(alignment, found),
@@ -68,12 +67,14 @@ def _overview(alignment: Alignment, found: Adaptation) -> Section:
     tau, renderings = found.order.tau, found.renderings
     figures = [
         (percent(found.lines.share()), "of the film’s lines are in the book"),
-        (percent(found.book_words.share()), "of the book’s words are in paragraphs it renders"),
+        (
+            percent(found.book_words.share()),
+            "of the book’s words are in paragraphs the film renders",
+        ),
         (f"{words / film_minutes:,.0f}", "words of the book to a minute of film"),
     ]
     if tau is not None:
-        interval = f"{tau.value:.2f} ({tau.low:.2f} to {tau.high:.2f})"
-        figures.append((interval, "Kendall’s τ of the order: 1 is the book’s, 0 is none"))
+        figures.append((coefficient(tau), "Kendall’s τ of the order: 1 is the book’s, 0 is none"))
     if renderings is not None:
         verbatim = renderings.shares["verbatim"]
         figures.append((percent(verbatim), "of the lines in the book are verbatim"))
@@ -145,8 +146,6 @@ def _scenes(alignment: Alignment, found: Adaptation) -> Section:
 def _left_out(book: Book, found: Adaptation) -> Section:
     rows: list[dict[str, Cell]] = []
     for gap in found.gaps:
-        if gap.chance < _LIKELY:
-            continue
         first = book.sentences[book.paragraphs[gap.paragraphs.start].sentences.start]
         rows.append(
             {
@@ -160,7 +159,8 @@ def _left_out(book: Book, found: Adaptation) -> Section:
     return Section(
         title="Not in the film",
         text="The longest passages that no line of the film renders, within a chapter, and the "
-        "chance that this is so. What is shown in silence may still be there.",
+        "chance that this is so. Only those with a chance of 80 % or more are listed; they end "
+        "where a paragraph is in doubt. What is shown in silence may still be there.",
         table=Table(
             name="not-in-film",
             rows=tuple(rows),
@@ -211,11 +211,11 @@ def _order(alignment: Alignment, found: Adaptation) -> Section:
                 "passage": _quote(book.sentences[first.sentence].text),
             }
         )
-    share = "" if order.inversions is None else f"{order.inversions:.1%}".replace("%", " %")
+    share = "" if order.inversions is None else spaced_percent(order.inversions, 1)
     text = "Too few lines are in the book to speak of an order."
     if order.tau is not None:
         text = (
-            f"Kendall’s τ is {order.tau.value:.2f} ({order.tau.low:.2f} to {order.tau.high:.2f}); "
+            f"Kendall’s τ is {coefficient(order.tau)}; "
             f"{share} of all pairs of lines come in the other order. Lines that stand elsewhere in "
             "the book than those around them are drawn in orange; the chance is that of the surest "
             "of them. A negative number of paragraphs is a step back in the book."
@@ -279,8 +279,8 @@ def _speakers(alignment: Alignment, found: Adaptation) -> list[Section]:
         "lines. The share in the book is that of a speaker’s lines, the share verbatim that of "
         "those in the book.",
         table=Table(name="speakers", rows=tuple(rows), most=_SHOWN),
-        note="Only of the film: who speaks in the book is not worked out, so this does not show "
-        "lines that pass from one character to another.",
+        note="This covers the film only: who speaks in the book is not worked out, so this does "
+        "not show lines that pass from one character to another.",
     )
     return [section]
 
@@ -302,4 +302,4 @@ def _method() -> Section:
 
 
 def _quote(text: str) -> str:
-    return shorten(text, _QUOTED, placeholder=" …")
+    return cut_text(text, _QUOTED)

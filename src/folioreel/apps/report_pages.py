@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from folioreel.export.estimates import Estimate
+from folioreel.export.estimates import Estimate, spaced_percent
 from folioreel.export.tables import write_rows
 from folioreel.files import check_output_folder, write_text, writing_together
 from folioreel.text import squeeze
@@ -29,6 +29,8 @@ class Linked(str):
         return linked
 
 
+TAU = "Kendall’s_τ"
+"""The name of a column of coefficients, which have two digits after the point."""
 Cell = str | int | float | Estimate | None
 
 
@@ -90,6 +92,16 @@ def percent(share: Estimate | None) -> str:
 def number(value: Estimate, digits: int = 0) -> str:
     """A number and its interval."""
     return f"{value.value:,.{digits}f} ({value.low:,.{digits}f}–{value.high:,.{digits}f})"
+
+
+def coefficient(value: Estimate) -> str:
+    """A number from -1 to 1 and its interval, as `0.62 (0.55 to 0.70)`."""
+    return _minus(f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})")
+
+
+def _minus(text: str) -> str:
+    """Numbers as they are printed: with a minus sign instead of a hyphen."""
+    return text.replace("-", "−")
 
 
 def to_html(report: Report) -> str:
@@ -194,11 +206,13 @@ def _cell(name: str, cell: Cell) -> str:
     if cell is None:
         return "–"
     if isinstance(cell, Estimate):
+        if name == TAU:
+            return coefficient(cell)
         is_share = "share" in name or name.startswith("kept")
         return percent(cell) if is_share else number(cell, 1 if cell.high < 100 else 0)
     if isinstance(cell, float):
-        return f"{cell:.0%}".replace("%", " %") if "chance" in name else f"{cell:,.0f}"
-    return f"{cell:,}" if isinstance(cell, int) else squeeze(cell)
+        return spaced_percent(cell) if "chance" in name else _minus(f"{cell:,.0f}")
+    return _minus(f"{cell:,}") if isinstance(cell, int) else squeeze(cell)
 
 
 def flat_rows(table: Table) -> list[dict[str, Any]]:

@@ -110,11 +110,21 @@ def align_many(table: Path, out: Path, **settings: Any) -> None:
 
     config = app.ManyConfig(**settings)
     with output.show_progress("the pairs aligned so far") as progress:
-        rows = [asdict(result) for result in app.align_many(table, out, config, progress)]
+        outcomes = list(app.align_many(table, out, config, progress))
+    rows = [asdict(outcome) for outcome in outcomes]
     output.show_json(rows)
     # Reasons are whole sentences, too long for a table; they follow below.
-    shown = ("name", "status", "moments", "in_book")
-    output.show_table([{name: row[name] for name in shown} for row in rows])
+    output.show_table(
+        [
+            {
+                "name": outcome.name,
+                "status": outcome.status,
+                "lines": outcome.lines,
+                "lines_in_book": "-" if outcome.share is None else outcome.share.percent(),
+            }
+            for outcome in outcomes
+        ]
+    )
     failed = [row for row in rows if row["status"] == "failed"]
     for row in rows:
         if row["reason"]:
@@ -169,6 +179,10 @@ def inspect(files: tuple[Path, ...], **settings: Any) -> None:
     from folioreel.evaluate.statistics import describe_dataset, inspect_file, is_dataset
 
     if len(files) == 1 and is_dataset(files[0]):
+        if settings["language"] or settings["book_language"]:
+            raise click.UsageError(
+                "--language and --book-language are for books and films, not for a folder of pairs"
+            )
         with output.show_progress() as progress:
             pairs = describe_dataset(files[0], shots=settings["shots"], progress=progress)
         output.show_json(pairs)

@@ -60,15 +60,18 @@ def parse_time(text: str) -> float:
     type=options.FILE,
     help="Write a contact sheet of the film: .html, .pdf or both.",
 )
-@options.number(
-    "--pages", 1, "Pages of the contact sheet, with up to 24 pictures each.", click.IntRange(1)
+@click.option(
+    "--pages",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Pages of the contact sheet, with up to 24 pictures each (default: 1).",
 )
 @options.moved
 @options.results("Folder for the frames of the moments, as JPEG files.")
 def describe(
     alignment: Path,
     sheet: Path | None,
-    pages: int,
+    pages: int | None,
     out: Path | None,
     force: bool,
     part: int | None,
@@ -98,13 +101,15 @@ def describe(
         raise click.UsageError("choose exactly one of --at, --shot, --range, --passage and --sheet")
     if part is not None and not asked.keys() & {"at", "range"}:
         raise click.UsageError("--part is for the times of --at and --range")
+    if pages is not None and sheet is None:
+        raise click.UsageError("--pages needs --sheet")
     opened = read_alignment(alignment, book or None, film or None)
     if part is not None:
         asked = {option: _place_in_part(opened, part, place) for option, place in asked.items()}
     if sheet is not None:
         with output.show_progress() as progress:
             span = asked.get("range")
-            files = write_sheet(opened, sheet, progress, pages=pages, span=span, force=force)
+            files = write_sheet(opened, sheet, progress, pages=pages or 1, span=span, force=force)
         output.show_json([str(path) for path in files])
         output.show_written(*files)
         return

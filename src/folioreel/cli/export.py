@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from folioreel.cli import options, output
-from folioreel.export.formats import FORMATS, RESULTS
+from folioreel.export.formats import FORMATS, RESULTS, PictureStyle
 
 if TYPE_CHECKING:
     from folioreel.types import Alignment
@@ -38,7 +38,18 @@ def _list_formats(command: click.Command) -> click.Command:
     help="Format to write. Can be repeated (default: the files of `align`).",
 )
 @click.option(
-    "--title", default="", metavar="TEXT", help="Title of pictures (default: of film and book)."
+    "--title",
+    metavar="TEXT",
+    help='Title of pictures (default: those of film and book); "" for none.',
+)
+@click.option("--no-subtitle", is_flag=True, help="Pictures without the line below the title.")
+@click.option(
+    "--size",
+    type=(click.FloatRange(3, 100), click.FloatRange(2.5, 100)),
+    default=PictureStyle.size_in,
+    show_default=True,
+    metavar="WIDTH HEIGHT",
+    help="Size of pictures in inches.",
 )
 @click.option("--uncorrected", is_flag=True, help="Ignore the corrections made with `view`.")
 @options.moved
@@ -49,7 +60,9 @@ def _list_formats(command: click.Command) -> click.Command:
 def export(
     alignment: Path,
     formats: tuple[str, ...],
-    title: str,
+    title: str | None,
+    no_subtitle: bool,
+    size: tuple[float, float],
     uncorrected: bool,
     out: Path | None,
     force: bool,
@@ -69,13 +82,14 @@ def export(
     Examples:
       folioreel export result
       folioreel export result --as csv --out corrected.csv
-      folioreel export result --as svg --as pdf --title "Jane Eyre, 2011" --out figures
+      folioreel export result --as svg --title "Jane Eyre, 2011" --size 7 3.5 --out figure.svg
       folioreel export result --as eaf --as tei
     """
     from folioreel.export.results import check_folder, write_format, write_results
     from folioreel.files import check_output_file, make_folder
 
-    chosen = tuple(FORMATS) if "all" in formats else formats or RESULTS
+    chosen = _choose(formats)
+    style = PictureStyle(title=title, has_subtitle=not no_subtitle, size_in=size)
     out = out or (alignment if alignment.is_dir() else alignment.parent) / "exported"
     suffix = Path(FORMATS[chosen[0]].file).suffix
     is_file = len(chosen) == 1 and out.suffix == suffix and not out.is_dir()
@@ -90,15 +104,29 @@ def export(
         )
         if is_file:
             make_folder(out.parent)
-            write_format(opened, chosen[0], out, progress, title)
+            write_format(opened, chosen[0], out, progress, style)
             files = [out]
         else:
-            files = write_results(opened, out, progress, chosen, title)
+            files = write_results(opened, out, progress, chosen, style)
     judged = sum(link.judged is not None for link in opened.links)
     output.show_json({"files": [str(path) for path in files], "judged": judged})
     if judged:
         output.show_line(f"{judged} of {len(opened.links)} links were judged")
     output.show_written(*files)
+
+
+def _choose(given: tuple[str, ...]) -> tuple[str, ...]:
+    """The formats to write, each of which can be written here."""
+    if "all" not in given:
+        for name in given:
+            FORMATS[name].check_installed()
+        return given or RESULTS
+    for name, format in FORMATS.items():
+        if not format.is_installed:
+            output.show_note(
+                f'{name} is left out: it needs pip install "folioreel[{format.extra}]"'
+            )
+    return tuple(name for name, format in FORMATS.items() if format.is_installed)
 
 
 @click.command("import")

@@ -71,7 +71,7 @@ def illustrate(
     from folioreel.files import check_output_file, make_folder
 
     if part is not None and until is None:
-        raise click.UsageError("--part is for the time of --until")
+        raise click.UsageError("--part needs --until")
     out = out or (alignment if alignment.is_dir() else alignment.parent) / "illustrated.epub"
     check_output_file(out, force=force)
     with output.show_progress() as progress:

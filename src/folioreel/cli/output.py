@@ -192,7 +192,9 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST_CELL else value[: _LONGEST_CELL - 1] + "…"
+        from folioreel.text import cut_label  # loads the sentence splitter
+
+        return cut_label(value, _LONGEST_CELL)
     if isinstance(value, float):
         value = round(value, _DECIMALS)
     return f"{value:,}"

@@ -26,6 +26,7 @@ from folioreel.errors import ConfigError
 from folioreel.evaluate import metrics
 from folioreel.evaluate.dataset import Pair
 from folioreel.files import replacing
+from folioreel.text import cut_label
 from folioreel.types import Alignment, Book
 
 SUFFIXES = (".png", ".svg")
@@ -145,12 +146,7 @@ def _draw_book(axes: Axes, book: Book) -> None:
         axes.axhline(first, color=_FAINT, linewidth=0.4, zorder=0)
         if chapter.title and chapter.index % every == 0:
             firsts.append(first)
-            titles.append(_label(chapter.title))
+            # A dollar sign would switch to mathematics.
+            titles.append(cut_label(chapter.title, _LONGEST_LABEL).replace("$", r"\$"))
     chapters.set_yticks(firsts, titles, fontsize=7)
     chapters.tick_params(length=0)
-
-
-def _label(title: str) -> str:
-    # A dollar sign would switch to mathematics.
-    short = title if len(title) <= _LONGEST_LABEL else title[: _LONGEST_LABEL - 1].rstrip() + "…"
-    return short.replace("$", r"\$")

@@ -13,6 +13,7 @@ from typing import Any
 
 from folioreel.errors import InputError
 from folioreel.export.found_files import find_files
+from folioreel.export.places import passage_ends
 from folioreel.files import write_text
 from folioreel.ingest.book import load_book
 from folioreel.ingest.several import Given
@@ -122,7 +123,7 @@ def _size(path: Path | None) -> int | None:
 def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
     book = alignment.book
     moment = alignment.film.moments[link.moment]
-    sentence = book.sentences[link.sentence]
+    first, last = passage_ends(book, link.sentences)
     paragraph = book.paragraph_of[link.sentence]
     volume = {"volume": book.volume_of(link.sentence)} if book.volumes else {}
     return {
@@ -140,15 +141,15 @@ def _link_to_dict(alignment: Alignment, link: Link) -> dict[str, Any]:
             {"sentence": other.sentence, "score": other.score} for other in link.alternatives
         ],
         "annotation": _annotation_to_dict(link.annotation),
-        "sentence": sentence.index,
+        "sentence": link.sentence,
         "paragraph": paragraph,
         "chapter": book.chapter_of[paragraph],
         **volume,
-        "line": sentence.line,
-        "line_end": sentence.line_end,
-        "href": sentence.href,
-        "char_start": sentence.char_start,
-        "char_end": sentence.char_end,
+        "line": first.line,
+        "line_end": last.line_end,
+        "href": first.href,
+        "char_start": first.char_start,
+        "char_end": last.char_end,
     }
 
 

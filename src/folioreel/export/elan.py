@@ -155,7 +155,8 @@ def _said_of(row: _Row) -> Iterator[tuple[str, str]]:
     if row["in_book"]:
         yield "passage", str(row["passage"])
         yield "chapter", str(row["chapter_title"])
-        yield "place", f"{row['line']}–{row['line_end']}" if row["line"] else str(row["href"] or "")
+        lines = dict.fromkeys(str(row[end]) for end in ("line", "line_end"))  # one, or two
+        yield "place", "–".join(lines) if row["line"] else str(row["href"] or "")
     yield "probability", f"{row['score']:.2f}"
     if row["judged"]:
         yield "judged", str(row["judged"])

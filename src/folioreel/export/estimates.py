@@ -30,6 +30,11 @@ _SUREST = 0.01  # no chance that a reader has not confirmed is taken to be neare
 _SIGMAS = 1.96  # 95 % of a normal distribution
 
 
+def spaced_percent(share: float, digits: int = 0) -> str:
+    """A share as `72 %`."""
+    return f"{100 * share:.{digits}f} %"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A figure and its 95 % interval."""
@@ -44,7 +49,8 @@ class Estimate:
 
     def percent(self) -> str:
         """A share with its interval, as `72 % (58–86 %)`."""
-        return f"{self.value:.0%} ({100 * self.low:.0f}–{self.high:.0%})".replace("%", " %")
+        low = f"{100 * self.low:.0f}"
+        return f"{spaced_percent(self.value)} ({low}–{spaced_percent(self.high)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +108,7 @@ def describe_share(alignment: Alignment) -> str:
     return f"{share.percent()} of {len(lines.weights):,} spoken lines are in the book"
 
 
-def count_words(book: Book) -> list[int]:
+def paragraph_words(book: Book) -> list[int]:
     """The words of each paragraph."""
     lengths = [len(find_words(sentence.text)) for sentence in book.sentences]
     return [sum(lengths[j] for j in paragraph.sentences) for paragraph in book.paragraphs]

@@ -5,6 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
+
+from folioreel.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureStyle:
+    """How the picture is drawn, where that is the user's choice."""
+
+    title: str | None = None
+    """What stands above it instead of the titles of film and book; none if it is empty."""
+    has_subtitle: bool = True
+    """Whether the share of the film that is in the book stands below the title."""
+    size_in: tuple[float, float] = (13.0, 6.0)
+    """Width and height in inches."""
+
+
+USUAL_STYLE = PictureStyle()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +34,28 @@ class Format:
     what: str  # for --help
     has_parts: bool = False
     """Whether a film in several parts also gets a file for each part, with its own times."""
-    has_title: bool = False
-    """Whether its writer takes a `title`."""
+    is_picture: bool = False
+    """Whether its writer takes a `PictureStyle`."""
+    needs: str = ""
+    """A package that is not always installed …"""
+    extra: str = ""
+    """… and the extra of folioreel that installs it."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package that it needs is there."""
+        return not self.needs or find_spec(self.needs) is not None
+
+    def check_installed(self) -> None:
+        """Stop before anything is written.
+
+        Raises:
+            ConfigError: The package that it needs is not installed.
+        """
+        if not self.is_installed:
+            raise ConfigError(
+                f'{self.file} needs one more package; run: pip install "folioreel[{self.extra}]"'
+            )
 
     def load_writer(self) -> Callable[..., None]:
         """The function that writes it: `write(alignment, path)`, or `write(…, part)`."""
@@ -41,13 +79,13 @@ FORMATS = {
         has_parts=True,
     ),
     "png": Format(
-        file="alignment.png", writer="picture.write_picture", what="the picture", has_title=True
+        file="alignment.png", writer="picture.write_picture", what="the picture", is_picture=True
     ),
     "svg": Format(
-        file="alignment.svg", writer="picture.write_picture", what="the picture", has_title=True
+        file="alignment.svg", writer="picture.write_picture", what="the picture", is_picture=True
     ),
     "pdf": Format(
-        file="alignment.pdf", writer="picture.write_picture", what="the picture", has_title=True
+        file="alignment.pdf", writer="picture.write_picture", what="the picture", is_picture=True
     ),
     "page": Format(file="page.html", writer="page_html.write_page", what="the page"),
     "eaf": Format(file="alignment.eaf", writer="elan.write_eaf", what="ELAN", has_parts=True),
@@ -64,6 +102,8 @@ FORMATS = {
         file="alignment.parquet",
         writer="tables.write_parquet",
         what="the table as Parquet (needs folioreel[parquet])",
+        needs="pyarrow",
+        extra="parquet",
     ),
     "sentences": Format(
         file="sentences.csv",

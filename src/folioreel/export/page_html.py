@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from folioreel.errors import FolioReelError, InputError
-from folioreel.export.estimates import count_words
+from folioreel.export.estimates import paragraph_words
 from folioreel.files import write_text
 from folioreel.ingest.picture import FilmStills
 from folioreel.progress import ProgressCallback, ignore_progress, track
@@ -223,7 +223,7 @@ def _book(book: Book) -> dict[str, Any]:
             {"title": chapter.title, "paragraph": chapter.paragraphs.start}
             for chapter in book.chapters
         ],
-        "words": count_words(book),
+        "words": paragraph_words(book),
         "verse": {str(s.index): list(s.breaks) for s in book.sentences if s.breaks},
         **_language(book),
     }

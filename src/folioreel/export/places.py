@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from folioreel.types import Alignment, Link
+from folioreel.types import Alignment, Book, Link, Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class FilmPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class BookPlace:
-    """A sentence in the book's file."""
+    """A passage in the book's file."""
 
     address: str
     fragment: str | None
@@ -45,18 +45,33 @@ def film_place(alignment: Alignment, link: Link, out: Path) -> FilmPlace:
     )
 
 
-def book_place(alignment: Alignment, link: Link, out: Path) -> BookPlace:
-    """Where the sentence of a link is, seen from the file `out`."""
-    book, sentence = alignment.book, alignment.book.sentences[link.sentence]
-    volume = book.volume_of(link.sentence)
+def book_place(book: Book, sentences: range, out: Path) -> BookPlace:
+    """Where a passage is, seen from the file `out`."""
+    volume = book.volume_of(sentences.start)
     file = book if volume is None else book.volumes[volume]
     address = address_of(file.path, file.title, out)
-    if sentence.line is None:
-        fragment = sentence.href.lstrip("#") if sentence.href else None
+    first, last = passage_ends(book, sentences)
+    if first.line is None:
+        fragment = first.href.lstrip("#") if first.href else None
         return BookPlace(address=address, fragment=fragment, is_line=False)
     # RFC 5147 counts the places between lines: the first line is from 0 to 1.
-    fragment = f"line={sentence.line - 1},{sentence.line_end or sentence.line}"
+    fragment = f"line={first.line - 1},{last.line_end or last.line}"
     return BookPlace(address=address, fragment=fragment, is_line=True)
+
+
+def passage_ends(book: Book, sentences: range) -> tuple[Sentence, Sentence]:
+    """The first and the last sentence of a passage that are in one document.
+
+    Lines and characters of another document are counted from its own start.
+    """
+    first = book.sentences[sentences.start]
+    volume = book.volume_of(sentences.start)
+    inside = [
+        book.sentences[j]
+        for j in sentences
+        if book.sentences[j].href == first.href and book.volume_of(j) == volume
+    ]
+    return first, inside[-1]
 
 
 def address_of(path: Path | None, title: str, out: Path) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sized
 from pathlib import Path
 
 from folioreel.export.estimates import describe_share
-from folioreel.export.formats import FORMATS, RESULTS
+from folioreel.export.formats import FORMATS, RESULTS, USUAL_STYLE, PictureStyle
 from folioreel.files import check_output_folder, make_folder, writing_together
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.text import cut_text
@@ -37,15 +37,21 @@ def write_results(
     folder: Path,
     progress: ProgressCallback = ignore_progress,
     formats: Iterable[str] = RESULTS,
-    title: str = "",
+    style: PictureStyle = USUAL_STYLE,
 ) -> list[Path]:
-    """Write some formats into a folder; returns the files. `title` is for pictures."""
+    """Write some formats into a folder; returns the files.
+
+    Raises:
+        ConfigError: A format needs a package that is not installed; nothing is written then.
+    """
     chosen = [name for name in FORMATS if name in set(formats)]
+    for name in chosen:
+        FORMATS[name].check_installed()
     with writing_together(folder, _names(chosen)):
         files = _write_parts(alignment, folder / PARTS, chosen)
         for name in chosen:
             files.append(folder / FORMATS[name].file)
-            write_format(alignment, name, files[-1], progress, title)
+            write_format(alignment, name, files[-1], progress, style)
     return files
 
 
@@ -54,14 +60,14 @@ def write_format(
     name: str,
     path: Path,
     progress: ProgressCallback = ignore_progress,
-    title: str = "",
+    style: PictureStyle = USUAL_STYLE,
 ) -> None:
     """Write one format into a file."""
     write = FORMATS[name].load_writer()
     if name == "page":  # its thumbnails take a while, so it reports progress
         write(alignment, path, progress)
-    elif FORMATS[name].has_title:
-        write(alignment, path, title)
+    elif FORMATS[name].is_picture:
+        write(alignment, path, style)
     else:
         write(alignment, path)
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
+from folioreel.export.formats import FORMATS
 from folioreel.files import replacing, write_text
-from folioreel.text import cut_text, guard_cell
+from folioreel.text import cut_text, guard_cell, join_sentences
 from folioreel.times import format_timestamp
-from folioreel.types import Alignment, Link
+from folioreel.types import Alignment, Book, Link
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,16 +30,16 @@ _LONGEST_PASSAGE = 240  # characters of a passage that fit on screen as a subtit
 
 
 def table_rows(alignment: Alignment) -> list[dict[str, Any]]:
-    """One row per moment: the fields of `alignment.json`, and the sentence's own words.
+    """One row per moment: the fields of `alignment.json`, and the words of the passage.
 
     A cell holds one value, so there are no alternatives.
     """
     rows = [_flatten(link) for link in alignment_to_dict(alignment)["links"]]
     parts, volumes = alignment.film.parts, alignment.book.volumes
-    for row in rows:
+    for row, link in zip(rows, alignment.links, strict=True):
         del row["alternatives"]
         row["chapter_title"] = alignment.book.chapters[row["chapter"]].title
-        row["passage"] = alignment.book.sentences[row["sentence"]].text
+        row["passage"] = _words_of(alignment.book, link.sentences)
         if parts:
             row["part_title"] = parts[row["part"]].title
         if volumes:
@@ -58,6 +59,10 @@ def _flatten(link: dict[str, Any]) -> dict[str, Any]:
         row["first_moment"], row["last_moment"] = said.get("moments") or (None, None)
         row["first_sentence"], row["last_sentence"] = said.get("sentences") or (None, None)
     return row
+
+
+def _words_of(book: Book, sentences: range) -> str:
+    return join_sentences(book.sentences[j].text for j in sentences)
 
 
 def write_csv(alignment: Alignment, path: Path) -> None:
@@ -86,12 +91,10 @@ def write_parquet(alignment: Alignment, path: Path) -> None:
     Raises:
         ConfigError: pyarrow is not installed.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        message = 'Parquet needs one more package; run: pip install "folioreel[parquet]"'
-        raise ConfigError(message) from None
+    FORMATS["parquet"].check_installed()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     rows = table_rows(alignment)
     # Columns without any value would have no type, and two files could not be joined.
     kinds = {"line": pa.int64(), "line_end": pa.int64(), "href": pa.string()}
@@ -111,7 +114,7 @@ def write_sentences(alignment: Alignment, path: Path) -> None:
     A reader who corrects links in a spreadsheet looks up the numbers of sentences here.
     """
     book = alignment.book
-    counts = Counter(link.sentence for link in alignment.links if link.in_book)
+    counts = Counter(j for link in alignment.links if link.in_book for j in link.sentences)
     rows = []
     for sentence in book.sentences:
         paragraph = book.paragraph_of[sentence.index]
@@ -168,7 +171,7 @@ def write_vtt(alignment: Alignment, path: Path, part: int | None = None) -> None
 
 
 def write_srt(alignment: Alignment, path: Path, part: int | None = None) -> None:
-    """The book's passages as subtitles: consecutive moments of one sentence share a cue.
+    """The book's passages as subtitles: consecutive moments of one passage share a cue.
 
     `part` as in `write_vtt`.
     """
@@ -180,10 +183,11 @@ def write_srt(alignment: Alignment, path: Path, part: int | None = None) -> None
         if part is None or film.locate(film.moments[link.moment].start_s)[0] == part
     ]
     cues = []
-    for sentence, run in _passages(links):
+    for sentences, run in _passages(links):
         moments = [film.moments[link.moment] for link in run]
         start_s, end_s = moments[0].start_s, max(moment.end_s for moment in moments)
-        cues.append((start_s - zero_s, end_s - zero_s, alignment.book.sentences[sentence].text))
+        text = _words_of(alignment.book, sentences)
+        cues.append((start_s - zero_s, end_s - zero_s, text))
     parts = []
     for number, (start_s, end_s, text) in enumerate(cues, 1):
         if number < len(cues):
@@ -196,11 +200,11 @@ def write_srt(alignment: Alignment, path: Path, part: int | None = None) -> None
     write_text(path, "\n".join(parts))
 
 
-def _passages(links: Sequence[Link]) -> Iterator[tuple[int, list[Link]]]:
-    """Runs of links to one sentence; moments that are not in the book are left out."""
-    for (sentence, in_book), run in groupby(links, key=lambda link: (link.sentence, link.in_book)):
+def _passages(links: Sequence[Link]) -> Iterator[tuple[range, list[Link]]]:
+    """Runs of links to one passage; moments that are not in the book are left out."""
+    for (passage, in_book), run in groupby(links, key=lambda link: (link.sentences, link.in_book)):
         if in_book:
-            yield sentence, list(run)
+            yield passage, list(run)
 
 
 def _plain(text: str) -> str:

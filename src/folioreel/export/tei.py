@@ -28,19 +28,7 @@ def write_tei(alignment: Alignment, path: Path) -> None:
     standoff = _add(root, "standOff")
     _add_moments(standoff, alignment)
     _add_passages(standoff, alignment, path)
-    links = [link for link in alignment.links if link.in_book]
-    if links:  # TEI does not allow an empty group
-        group = _add(standoff, "linkGrp", type="rendering", targFunc="moment passage")
-    for link in links:
-        kind = link.annotation.kind if link.annotation else None
-        _add(
-            group,
-            "link",
-            target=f"#moment-{link.moment} #sentence-{link.sentence}",
-            type=kind or alignment.film.moments[link.moment].kind,
-            cert=f"{link.score:.4f}",
-            resp="#reader" if link.judged else "#folioreel",
-        )
+    _add_links(standoff, alignment)
     _add_notes(standoff, alignment)
     write_xml(root, path)
 
@@ -49,7 +37,7 @@ def _add_header(root: etree._Element, alignment: Alignment, path: Path) -> None:
     book, film = alignment.book, alignment.film
     description = _add(_add(root, "teiHeader"), "fileDesc")
     titles = _add(description, "titleStmt")
-    _add(titles, "title", f"{film.title} — {book.title}: links between film and book")
+    _add(titles, "title", f"{alignment.title}: links between film and book")
     for name, duty, who in (
         ("folioreel", "alignment", f"folioreel {__version__}"),
         ("reader", "judgement of links", "a reader"),
@@ -93,10 +81,10 @@ def _add_moments(standoff: etree._Element, alignment: Alignment) -> None:
 
 def _add_passages(standoff: etree._Element, alignment: Alignment, path: Path) -> None:
     """The linked sentences, each once, in the order of the book."""
-    links = {link.sentence: link for link in alignment.links if link.in_book}
-    group = _add(standoff, "spanGrp", type="passage") if links else None
-    for sentence, link in sorted(links.items()):
-        place = book_place(alignment, link, path)
+    linked = {j for link in alignment.links if link.in_book for j in link.sentences}
+    group = _add(standoff, "spanGrp", type="passage") if linked else None
+    for sentence in sorted(linked):
+        place = book_place(alignment.book, range(sentence, sentence + 1), path)
         fragment = f"#{place.fragment}" if place.fragment else ""
         _add(
             group,
@@ -104,6 +92,31 @@ def _add_passages(standoff: etree._Element, alignment: Alignment, path: Path) ->
             alignment.book.sentences[sentence].text,
             **{_ID: f"sentence-{sentence}"},
             target=f"{place.address}{fragment}".replace(" ", "%20"),
+        )
+
+
+def _add_links(standoff: etree._Element, alignment: Alignment) -> None:
+    """A link from each moment to the sentences of its passage.
+
+    `targFunc` names each target, so passages of several sentences have groups of their own.
+    """
+    groups: dict[int, etree._Element] = {}  # TEI does not allow an empty one
+    links = [link for link in alignment.links if link.in_book]
+    for link in sorted(links, key=lambda link: len(link.sentences)):
+        size = len(link.sentences)
+        if size not in groups:
+            targets = " ".join(["moment", *["passage"] * size])
+            groups[size] = _add(standoff, "linkGrp", type="rendering", targFunc=targets)
+        kind = link.annotation.kind if link.annotation else None
+        _add(
+            groups[size],
+            "link",
+            target=" ".join(
+                [f"#moment-{link.moment}", *(f"#sentence-{j}" for j in link.sentences)]
+            ),
+            type=kind or alignment.film.moments[link.moment].kind,
+            cert=f"{link.score:.4f}",
+            resp="#reader" if link.judged else "#folioreel",
         )
 
 

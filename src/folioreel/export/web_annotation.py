@@ -13,9 +13,10 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from folioreel.export.places import book_place, film_place
+from folioreel.export.places import book_place, film_place, passage_ends
 from folioreel.files import write_text
-from folioreel.types import Alignment, Link
+from folioreel.text import join_sentences, sentence_joint
+from folioreel.types import Alignment, Book, Link
 
 _CONTEXT = "http://www.w3.org/ns/anno.jsonld"
 _OURS = {"folioreel": "urn:folioreel:"}
@@ -33,7 +34,7 @@ def write_web_annotation(alignment: Alignment, path: Path) -> None:
         "@context": [_CONTEXT, _OURS],
         "id": root.urn,
         "type": "AnnotationCollection",
-        "label": f"{alignment.film.title} — {alignment.book.title}",
+        "label": alignment.title,
         "total": len(links),
         "first": {
             "id": uuid.uuid5(root, "page").urn,
@@ -63,8 +64,8 @@ def _annotation(alignment: Alignment, link: Link, root: uuid.UUID, out: Path) ->
         },
         "body": {
             "type": "SpecificResource",
-            "source": book_place(alignment, link, out).address,
-            "selector": _passage_selectors(alignment, link, out),
+            "source": book_place(alignment.book, link.sentences, out).address,
+            "selector": _passage_selectors(alignment.book, link.sentences, out),
         },
         "folioreel:moment": link.moment,
         "folioreel:sentence": link.sentence,
@@ -84,23 +85,24 @@ def _annotation(alignment: Alignment, link: Link, root: uuid.UUID, out: Path) ->
     return annotation
 
 
-def _passage_selectors(alignment: Alignment, link: Link, out: Path) -> list[dict[str, Any]]:
+def _passage_selectors(book: Book, passage: range, out: Path) -> list[dict[str, Any]]:
     """The quotation, and its place in the file."""
-    sentences = alignment.book.sentences
-    sentence, place = sentences[link.sentence], book_place(alignment, link, out)
-    before = sentences[link.sentence - 1].text if link.sentence else ""
-    after = sentences[link.sentence + 1].text if link.sentence + 1 < len(sentences) else ""
-    quotation: dict[str, Any] = {"type": "TextQuoteSelector", "exact": sentence.text}
-    if before:
-        quotation["prefix"] = f"{before} "[-_AROUND:]
-    if after:
-        quotation["suffix"] = f" {after}"[:_AROUND]
+    place = book_place(book, passage, out)
+    exact = join_sentences(book.sentences[j].text for j in passage)
+    quotation: dict[str, Any] = {"type": "TextQuoteSelector", "exact": exact}
+    if passage.start > 0:
+        before = book.sentences[passage.start - 1].text
+        quotation["prefix"] = (before + sentence_joint(before, exact))[-_AROUND:]
+    if passage.stop < len(book.sentences):
+        after = book.sentences[passage.stop].text
+        quotation["suffix"] = (sentence_joint(exact, after) + after)[:_AROUND]
     if place.fragment is None:
         return [quotation]
+    first, last = passage_ends(book, passage)
     fragment: dict[str, Any] = {"type": "FragmentSelector", "value": place.fragment}
     if place.is_line:
         fragment["conformsTo"] = _LINES
-    elif sentence.char_start is not None:
-        position = {"start": sentence.char_start, "end": sentence.char_end}
+    elif first.char_start is not None:
+        position = {"start": first.char_start, "end": last.char_end}
         fragment["refinedBy"] = {"type": "TextPositionSelector", **position}
     return [quotation, fragment]

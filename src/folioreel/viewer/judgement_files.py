@@ -116,8 +116,7 @@ def _read_row(
         moment = _whole(cells["moment"], "moment")
         values: dict[str, Any] = {"verdict": verdict, "note": cells.get("note")}
         if verdict == "match":
-            sentence = _find_sentence(cells, alignment.book)
-            values |= _find_span(sentence, cells)
+            values |= _find_span(cells, alignment.book)
             values["kind"] = cells.get("judged_kind", "").lower() or None
         ReaderJudgement.from_dict({**values, "moment": moment}, alignment)
     except ValueError as error:
@@ -126,9 +125,13 @@ def _read_row(
     return moment, _Said(values=values, span=span if span[0] != span[1] else None)
 
 
-def _find_span(sentence: int, cells: dict[str, str]) -> dict[str, int]:
+def _find_span(cells: dict[str, str], book: Book) -> dict[str, int]:
     """The sentence, or all those from `first_sentence` to `last_sentence` if these are given."""
     ends = [cells.get(name, "") for name in ("first_sentence", "last_sentence")]
+    if all(ends) and _is_as_exported(cells, book):
+        first, last = (_whole(end, "sentence") for end in ends)
+        return {"sentence": first, "sentence_to": last}
+    sentence = _find_sentence(cells, book)
     if not any(ends):
         return {"sentence": sentence}
     first, last = (_whole(end, "sentence") if end else sentence for end in ends)
@@ -138,6 +141,15 @@ def _find_span(sentence: int, cells: dict[str, str]) -> dict[str, int]:
             "`first_sentence` and `last_sentence`"
         )
     return {"sentence": first, "sentence_to": last}
+
+
+def _is_as_exported(cells: dict[str, str], book: Book) -> bool:
+    """Whether `sentence` and `passage` still agree, so that neither was corrected."""
+    if not cells.get("sentence"):
+        return not cells.get("passage")
+    sentence = _whole(cells["sentence"], "sentence")
+    said = squeeze(book.sentences[sentence].text) if sentence < len(book.sentences) else None
+    return said is not None and said in squeeze(cells.get("passage", ""))
 
 
 def _find_sentence(cells: dict[str, str], book: Book) -> int:

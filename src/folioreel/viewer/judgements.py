@@ -306,7 +306,8 @@ def describe_unplaced(kept: Judgements) -> str:
     count = kept.unplaced
     have = "judgement has" if count == 1 else "judgements have"
     return (
-        f"{count} {have} no place in this alignment, whose moments or sentences are others; "
+        f"{count} {have} no place in this alignment, which has different moments or "
+        f"sentences; "
         f"{'it stays' if count == 1 else 'they stay'} in {kept.folder / JOURNAL}"
     )
 

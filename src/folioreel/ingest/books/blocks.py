@@ -12,6 +12,7 @@ from typing import Literal
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.trees import clean_text
+from folioreel.text import place_sentences
 
 BlockKind = Literal["heading", "paragraph", "verse", "break"]
 
@@ -100,12 +101,7 @@ def heading_text(lines: Iterable[str]) -> str:
 
 def join_verse(lines: Iterable[str]) -> tuple[str, tuple[int, ...]]:
     """Lines of verse as one text, and where each of them begins in it."""
-    text, breaks = "", []
-    for line in filter(None, lines):
-        text += " " if text else ""
-        breaks.append(len(text))
-        text += line
-    return text, tuple(breaks)
+    return place_sentences(filter(None, lines))
 
 
 def promote_headings(blocks: list[Block]) -> list[Block]:

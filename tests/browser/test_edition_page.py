@@ -1,0 +1,31 @@
+"""The illustrated edition in a browser, as a reader for EPUB shows it."""
+
+import zipfile
+
+from conftest import make_book, make_film
+from made_reports import align_by_hand
+
+from folioreel.apps.edition_epub import write_edition
+from folioreel.apps.illustrate import make_edition
+
+
+def test_lines_and_times_stand_at_the_paragraphs_they_are_of(new_page, tmp_path):
+    """Long lines beside short paragraphs: nothing may slide down the page."""
+    said = "This is said at length, so that it takes many lines beside the text, and then some."
+    film = make_film([(10.0 * k, 10.0 * k + 4, said) for k in range(8)], 100.0, shots=False)
+    book = make_book([f"Short {k}." for k in range(8)], 1)
+    edition = make_edition(align_by_hand(film, book, range(8), [0.9] * 8))
+    write_edition(edition, tmp_path / "a.epub")
+    with zipfile.ZipFile(tmp_path / "a.epub") as archive:
+        archive.extractall(tmp_path)
+    page = new_page(width=600, height=900)
+    page.goto((tmp_path / "EPUB" / "chapter0001.xhtml").as_uri())
+    found = page.evaluate(
+        """() => [...document.querySelectorAll("p")].map((p) =>
+          [p, p.querySelector(".time"), p.querySelector(".said")].map((n) =>
+            n.getBoundingClientRect().top))"""
+    )
+    assert len(found) == 4
+    for paragraph, time, line in found:
+        assert abs(time - paragraph) < 12
+        assert abs(line - paragraph) < 12
