@@ -20,6 +20,7 @@ LAYERS = [
         "isolation",
         "progress",
         "text",
+        "sentences",
         "language",
         "stems",
         "times",

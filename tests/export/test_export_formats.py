@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +21,7 @@ import folioreel
 from folioreel.errors import ConfigError
 from folioreel.export.formats import FORMATS, RESULTS
 from folioreel.export.picture import draw_alignment
+from folioreel.export.places import address_of
 from folioreel.export.results import write_format, write_results
 from folioreel.types import Alignment, Annotation, FilmPart, Link
 
@@ -410,3 +412,8 @@ def test_one_title_if_film_and_book_have_the_same(alignment, write, tmp_path):
     assert same.title == "Sixty-One"
     write_format(same, "svg", tmp_path / "a.svg")
     assert "Sixty-One  —" not in (tmp_path / "a.svg").read_text("utf-8")
+
+
+def test_names_that_are_no_text(tmp_path):
+    path = tmp_path / os.fsdecode(b"film \xff.mkv")
+    assert address_of(path, "film", tmp_path / "alignment.eaf") == "film%20%FF.mkv"

@@ -15,7 +15,7 @@ from folioreel.ingest.books.titles import is_strong_heading, matter_kind, titles
 from folioreel.ingest.film import load_film
 from folioreel.ingest.subtitles.dialogue import read_subtitles
 from folioreel.language import decide_language, described_languages, words_of
-from folioreel.text import split_sentences
+from folioreel.sentences import split_sentences
 
 TEXTS = tomllib.loads((Path(__file__).parent / "texts.toml").read_text(encoding="utf-8"))
 ENCODER = "ar de en es fr it ja ko nl pl pt ru th tr zh".split()

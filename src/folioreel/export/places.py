@@ -82,4 +82,4 @@ def address_of(path: Path | None, title: str, out: Path) -> str:
         relative = os.path.relpath(path.absolute(), out.absolute().parent)
     except ValueError:  # on another drive of Windows
         return path.absolute().as_uri()
-    return quote(Path(relative).as_posix())
+    return quote(os.fsencode(Path(relative).as_posix()))  # a name may hold bytes that are no text

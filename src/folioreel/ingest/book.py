@@ -20,7 +20,8 @@ from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.volumes import join_volumes
 from folioreel.language import decide_language, parse_language
-from folioreel.text import printable, split_sentences
+from folioreel.sentences import split_sentences
+from folioreel.text import printable
 from folioreel.types import Book, Chapter, Paragraph, Sentence
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from itertools import accumulate
 from folioreel.ingest.speech.listen import Word
 from folioreel.ingest.subtitles.cues import count_letters
 from folioreel.ingest.subtitles.dialogue import LONGEST_SILENCE_S
-from folioreel.text import split_sentences
+from folioreel.sentences import split_sentences
 
 _END_MARK = re.compile(r"[.?!…。！？।؟][\"”’»')\]]*$")
 # Whisper sometimes forgets punctuation for minutes. Then a pause for breath ends a sentence that

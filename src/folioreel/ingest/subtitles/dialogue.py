@@ -33,7 +33,8 @@ from folioreel.ingest.subtitles.file_style import FileStyle
 from folioreel.ingest.subtitles.formats import name_language, read_cues
 from folioreel.ingest.subtitles.turns import Turn, find_turns
 from folioreel.language import PREFERRED, decide_language
-from folioreel.text import joint, split_sentences
+from folioreel.sentences import split_sentences
+from folioreel.text import joint
 from folioreel.types import Subtitle
 
 _DROPPED = ("duplicate", "outside the film", "credits or adverts", "notes or songs")
