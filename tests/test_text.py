@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from folioreel.sentences import split_sentences
 from folioreel.text import (
     cut_label,
     cut_text,
     dominant_script,
     join_sentences,
     place_sentences,
-    split_sentences,
     tokenize,
 )
 
