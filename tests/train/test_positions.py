@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from folioreel.alignment.positions import Fixed, follow_book
 from folioreel.config import STEPS, AlignConfig, CalibrationConfig, StepsConfig
 from folioreel.progress import Progress
-from folioreel.train.positions import (
+from folioreel.train.position_fit import (
     FitConfig,
     MeasuredFilm,
     _film_gradient,

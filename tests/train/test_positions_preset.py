@@ -23,14 +23,11 @@ from folioreel.models.presets import load_preset
 from folioreel.similarity.tensor import SimilarityRows
 from folioreel.train import positions as module
 from folioreel.train.judged import fixed_moments
+from folioreel.train.position_fit import FitConfig, MeasuredFilm, _film_gradient, fit_positions
 from folioreel.train.positions import (
     START,
     STARTS,
-    FitConfig,
-    MeasuredFilm,
-    _film_gradient,
     align_measured,
-    fit_positions,
     fit_preset,
     leave_one_out,
     read_judged,

@@ -83,7 +83,8 @@ def positions(datasets: tuple[Path, ...], out: Path, iterations: int, **reading:
       folioreel train positions pairs/ --out preset --iterations 10 --json
     """
     from folioreel.config import STEPS
-    from folioreel.train.positions import FitConfig, train_positions
+    from folioreel.train.position_fit import FitConfig
+    from folioreel.train.positions import train_positions
 
     settings = FitConfig(iterations=iterations)
     with output.show_progress() as progress:
