@@ -41,6 +41,11 @@ def raw(browser, data: bytes, wait_s: float = 5.0) -> bytes:
     return received
 
 
+@pytest.mark.parametrize("line", [b"GET / HTTP/9.9", b"GET / FTP/1.1", b" / HTTP/1.1", b"GET"])
+def test_requests_that_cannot_be_read_get_a_status_line(browser, line):
+    assert raw(browser, line + b"\r\n\r\n").startswith((b"HTTP/1.1 4", b"HTTP/1.1 5"))
+
+
 def head(browser, method: str, where: str, *lines: str) -> bytes:
     first = [f"{method} {browser.address.path}{where} HTTP/1.1", f"Host: {browser.address.netloc}"]
     return "\r\n".join([*first, *lines, "", ""]).encode("latin-1")

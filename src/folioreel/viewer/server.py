@@ -165,6 +165,7 @@ class _Handler(BoundedHandler, BaseHTTPRequestHandler):
 
     server: PageServer
     protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.0"  # what cannot be read is answered with a status line, too
     server_version = "folioreel"
     sys_version = ""
     _policy: ClassVar[str] = "default-src 'none'; frame-ancestors 'none'"
