@@ -271,6 +271,7 @@ def test_sizes_between_show_film_and_book(new_page, write_page, size):
     page = new_page(**size)
     page.goto(write_page(small_payload()))
     page.keyboard.press("n")
+    page.wait_for_timeout(600)  # the book glides there
     assert page.locator(".sentence.now").bounding_box()["y"] < size["height"]
     assert page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
     assert page.locator(".screen").bounding_box()["height"] >= 100
