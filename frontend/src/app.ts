@@ -7,12 +7,13 @@ import { Emitter } from "./emitter.ts";
 import { isShown, momentAt, momentsOfSentences, nextInBook } from "./follow.ts";
 import { type Kept, readKept, writeItem } from "./memory.ts";
 import { clamp } from "./order.ts";
+import { findOutliers } from "./outliers.ts";
 import { filesOf, when } from "./parts.ts";
 import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
 import { timeIn } from "./share.ts";
-import { makeJudgement, Selection, type Span } from "./spans.ts";
+import { makeJudgement, momentsOf as momentsIn, Selection, type Span } from "./spans.ts";
 import { toldSentences } from "./spoilers.ts";
 import { ThemeSwitch } from "./theme.ts";
 
@@ -53,6 +54,10 @@ export class App extends Emitter<Topic> {
   told: Uint8Array | null = null;
   notice = "";
   momentsOf: Map<number, number[]> = new Map();
+  /** The links as the alignment found them, of moments that had been judged when the page was made; those that are known. */
+  private readonly found: Map<number, PageLink>;
+  private readonly judgedBefore: Set<number>;
+  private outliers: Int8Array = new Int8Array();
   private readonly key: string;
   private frame = 0;
   private saveTimer = 0;
@@ -71,6 +76,8 @@ export class App extends Emitter<Topic> {
     if (timeIn(location.hash) !== null) this.kept.awayAt = null;
     this.isFollowing = this.kept.awayAt === null;
     this.corrections = new Corrections(payload, `${this.key}:judgements`);
+    this.found = new Map(payload.found ?? []);
+    this.judgedBefore = new Set(payload.judgements.flatMap(momentsIn));
     this.filmAxis = new Axis(Math.max(1, film.duration_s), 20);
     this.bookAxis = new Axis(book.sentences.length, 20);
     this.player = new ClockPlayer(film.duration_s, () => this.playerChanged());
@@ -81,6 +88,8 @@ export class App extends Emitter<Topic> {
     this.player.seek(time_s);
     this.isAhead = time_s > this.kept.seen_s + SKIP_S;
     this.drawVeil(true);
+    // While reading, what was selected can no longer be seen.
+    this.on("display", () => this.canCorrect || this.letGo());
     addEventListener("pagehide", () => this.save());
     addEventListener("hashchange", () => this.seek(timeIn(location.hash) ?? this.time_s));
   }
@@ -107,11 +116,16 @@ export class App extends Emitter<Topic> {
     return this.moment === null ? null : this.shownLink(this.moment);
   }
 
-  /** Where the film is in the book: the current link's sentence, or else that of the last one before; null before the first. */
+  /**
+   * Where the film is in the book: the current link's sentence, or else that of the last one before; null before the first.
+   * A link that stands alone far away is no place to stay at, nor to leap to and back while the film plays.
+   */
   get place(): number | null {
+    const { link, player } = this;
+    if (link && !player.isPlaying) return link.sentence;
     for (let i = this.moment ?? -1; i >= 0; i--) {
-      const link = this.shownLink(i);
-      if (link) return link.sentence;
+      const before = this.outliers[i] === 0 ? this.shownLink(i) : null;
+      if (before) return before.sentence;
     }
     return null;
   }
@@ -293,7 +307,9 @@ export class App extends Emitter<Topic> {
     this.seenMoment = seen;
     const before = this.told;
     const { seen_s, threshold } = this.kept;
-    this.told = seen === undefined ? null : toldSentences(this.book, moments, this.links, seen_s, threshold);
+    if (isForced) this.outliers = findOutliers(moments, this.links, this.book.sentences.length, threshold);
+    const { links, outliers } = this;
+    this.told = seen === undefined ? null : toldSentences(this.book, { moments, links, outliers }, seen_s, threshold);
     this.momentsOf = momentsOfSentences(this.links.map((_, i) => this.shownLink(i)));
     if (!isSame(before, this.told)) this.emit("veil");
     // What is no longer shown goes dark at once.
@@ -315,6 +331,17 @@ export class App extends Emitter<Topic> {
 
   get canUndo(): boolean {
     return this.corrections.canUndo;
+  }
+
+  /** Whether the tools to correct links are there: not while reading. */
+  get canCorrect(): boolean {
+    return !this.display.isReading;
+  }
+
+  /** A moment's link before anything was said of it; null where the page does not know. */
+  linkAsFound(moment: number): PageLink | null {
+    const found = this.found.get(moment);
+    return found ?? (this.judgedBefore.has(moment) ? null : this.payload.links[moment]);
   }
 
   /** Says that the current moment's link, as it is shown, is right. */

@@ -20,6 +20,8 @@ export class BookView {
   private readonly back: HTMLButtonElement;
   private readonly list: VirtualList;
   private width_px = 0;
+  /** The film's place when the book last followed it. */
+  private followed: number | null = null;
   private target: number | null = null;
   private animation = 0;
   private last_ms = 0;
@@ -43,7 +45,7 @@ export class BookView {
       "button",
       { type: "button", class: "back-button", hidden: true, click: () => this.comeBack() },
       icon("down"),
-      "Back to the film’s place",
+      element("span", {}, "Back to the film’s place"),
     );
     this.root = element("section", { class: "book", "aria-label": "Book" }, this.scroller, this.back);
     this.listen();
@@ -55,6 +57,7 @@ export class BookView {
     this.scroller.addEventListener("click", (event) => this.onClick(event));
     app.on(["moment", "lit", "links", "picked"], () => this.repaint());
     app.on(["moment", "links"], () => this.follow());
+    app.on("player", () => app.place !== this.followed && this.follow());
     app.on("follow", () => this.follow());
     app.on("veil", () => this.reset(true));
     app.on("display", () => this.reset());
@@ -192,6 +195,7 @@ export class BookView {
   /** After the film, unless the reader is elsewhere or the place is well in view. */
   private follow(): void {
     const { place, isFollowing } = this.app;
+    this.followed = place;
     this.showBack();
     if (!isFollowing || place === null) return;
     const share = this.distanceTo(place) / this.scroller.clientHeight;

@@ -79,7 +79,7 @@ export class Header {
     const [bookTitle, filmTitle] = [book.title, film.title].map((title) => title.trim().toLowerCase());
     // A file that is called “film” says nothing of what it shows.
     const other = filmTitle === bookTitle ? "book and film" : ["", "film", "movie"].includes(filmTitle) ? null : film.title;
-    return element("p", { class: "names" }, element("strong", {}, book.title || "The book"), other && element("span", {}, other));
+    return element("div", { class: "names" }, element("h1", {}, book.title || "The book"), other && element("span", {}, other));
   }
 
   /** On a phone the tools hide behind a button. */

@@ -14,8 +14,8 @@ export interface Key {
 
 export interface KeyGroup {
   name: string;
-  /** Whether a key that is held down acts but once. */
-  isOnce?: boolean;
+  /** Whether the keys correct links: a key that is held down acts but once, and none while reading. */
+  isCorrecting?: boolean;
   keys: Key[];
 }
 
@@ -33,13 +33,13 @@ function isTaken(target: Element | null, key: string): boolean {
 }
 
 export function bindKeys(app: App, groups: KeyGroup[]): void {
-  const entries = groups.flatMap(({ isOnce, keys }) => keys.map((entry) => ({ ...entry, isOnce: isOnce ?? false })));
+  const entries = groups.flatMap(({ isCorrecting, keys }) => keys.map((entry) => ({ ...entry, isCorrecting: isCorrecting ?? false })));
   const table = new Map(entries.flatMap((entry) => entry.keys.map((key) => [key, entry])));
   addEventListener("keydown", (event) => {
     const key = event.key.toLowerCase();
     if ((event.ctrlKey || event.metaKey) && key === "z" && !isTaken(event.target as Element, key)) {
       event.preventDefault();
-      return event.repeat ? undefined : void app.undo();
+      return event.repeat || isOff(app) ? undefined : void app.undo();
     }
     // A held Enter would press a button again and again.
     if (event.repeat && key === "enter" && (event.target as Element).closest?.(".actions")) return event.preventDefault();
@@ -49,8 +49,15 @@ export function bindKeys(app: App, groups: KeyGroup[]): void {
     const entry = table.get(key);
     if (!entry) return;
     event.preventDefault();
-    if (!event.repeat || !entry.isOnce) entry.act();
+    if (!entry.isCorrecting) entry.act();
+    else if (!event.repeat && !isOff(app)) entry.act();
   });
+}
+
+/** Whether links cannot be corrected now; if so, says what to do. */
+function isOff(app: App): boolean {
+  if (!app.canCorrect) app.say("Links are not corrected while reading: V shows all tools.");
+  return !app.canCorrect;
 }
 
 /** The dialog that lists the keys. */
@@ -69,7 +76,7 @@ export function makeHelp(app: App, groups: KeyGroup[]): HTMLDialogElement {
     element(
       "section",
       {},
-      element("h3", {}, group.name),
+      element("h3", {}, group.isCorrecting ? `${group.name} (not while reading)` : group.name),
       element(
         "dl",
         {},

@@ -62,7 +62,7 @@ function keyGroups(app: App, parts: { book: BookView; stage: Stage; strip: Strip
     },
     {
       name: "Correct",
-      isOnce: true,
+      isCorrecting: true,
       keys: [
         { keys: ["y"], shown: "Y", does: "this link, or this guess, is right", act: () => void app.confirm() },
         { keys: ["x"], shown: "X", does: "not in the book", act: () => void app.reject() },

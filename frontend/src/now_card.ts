@@ -123,9 +123,9 @@ export class NowCard {
       const said = judgementWords(judgement);
       const more = said && ` (${said})`;
       if (judgement.verdict === "none") return `You said so${more}`;
-      const first = app.payload.links[app.moment];
-      const moved = !first.in_book || link.sentence !== first.sentence;
-      return (moved ? "You linked it here" : "You confirmed it") + more;
+      const first = app.linkAsFound(app.moment);
+      const isConfirmed = first?.in_book && link.sentence === first.sentence;
+      return (isConfirmed ? "You confirmed it" : "You linked it here") + more;
     }
     if (!app.link) return "";
     const silent = this.isSilent ? "; nobody speaks" : "";

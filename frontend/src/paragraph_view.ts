@@ -23,7 +23,7 @@ function headsBefore(app: App, first: number): HTMLElement[] {
   const { book } = app;
   const heads: HTMLElement[] = [];
   const before = shownBefore(app, first);
-  if (before < 0 && book.title) heads.push(element("h1", { class: "title" }, book.title));
+  if (before < 0 && book.title) heads.push(element("div", { class: "title" }, book.title));
   const chapter = book.chapterOf(book.paragraphOf(first));
   const start = chapter === null ? 0 : book.sentencesOfChapter(chapter)[0];
   if (chapter !== null && before < start) {

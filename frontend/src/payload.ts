@@ -39,6 +39,8 @@ export interface Payload {
   /** One a shot, or none at all: a data: address, or one of the server. */
   thumbnails: (string | null)[];
   judgements: Judgement[];
+  /** The links of judged moments before these were judged; absent in the one-file page. */
+  found?: [number, PageLink][];
   /** Grows with every judgement and undo. */
   revision: number;
   /** Null in the one-file page. */
@@ -218,7 +220,8 @@ export function readPayload(text: string | null | undefined): Payload {
   checkBook(payload.book);
   checkFilm(payload);
   const count = payload.book.sentences.length;
-  check(payload.links.every((link) => isLink(link, count)), "a link names a sentence that is not there");
+  const found = (payload.found ?? []).map(([, link]) => link);
+  check([...payload.links, ...found].every((link) => isLink(link, count)), "a link names a sentence that is not there");
   check(
     Array.isArray(payload.judgements) && payload.judgements.every((j) => isJudgement(j, payload)),
     "a judgement names a moment that is not there",

@@ -6,6 +6,8 @@ import { type Match, SearchIndex } from "./search.ts";
 import { counted } from "./words.ts";
 
 const LIMIT = 100;
+/** Where the field has room for a single word. */
+const NARROW = "(max-width: 480px)";
 /** Characters before the first match that are shown with it. */
 const CONTEXT = 32;
 
@@ -29,7 +31,6 @@ export class SearchView {
     this.input = element("input", {
       type: "search",
       role: "combobox",
-      placeholder: "Search book and film",
       "aria-label": "Search book and subtitles",
       "aria-autocomplete": "list",
       "aria-expanded": "false",
@@ -40,6 +41,10 @@ export class SearchView {
       focus: () => this.search(),
       keydown: (event: KeyboardEvent) => this.onKey(event),
     });
+    const narrow = matchMedia(NARROW);
+    const hint = () => (this.input.placeholder = narrow.matches ? "Search" : "Search book and film");
+    narrow.addEventListener("change", hint);
+    hint();
     this.panel = element("div", { class: "found", hidden: true }, this.status, this.list);
     // Keeps the focus in the field, so that a press on a result is not first a loss of focus.
     this.panel.addEventListener("mousedown", (event) => event.preventDefault());

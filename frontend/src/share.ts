@@ -16,6 +16,18 @@ export function linkTo(address: string, time_s: number): string {
   return `${address.split("#")[0]}#t=${Math.round(time_s * 10) / 10}`;
 }
 
+/** What to give to others: where `folioreel view` serves the page, its address (with its secret) is of use on this computer alone. */
+export function linkToShare(address: string, time_s: number, isServed: boolean): string {
+  return linkTo(isServed ? "page.html" : address, time_s);
+}
+
+/** Where a shared link works; empty where it does anywhere. */
+export function shareHint(address: string, isServed: boolean): string {
+  if (isServed) return "Give it to others with the file page.html, which lies beside alignment.json. The address of this window works on this computer only, while folioreel view runs.";
+  if (!address.startsWith("file:")) return "";
+  return "This address works on this computer. Others open their own copy of the file, with the end of the address from # on.";
+}
+
 /** The time that an address asks for, in seconds or as 1:02:03; null where it asks for none. */
 export function timeIn(hash: string): number | null {
   const found = /^#t=((?:\d+:){0,2}\d+(?:\.\d+)?)$/.exec(hash);
@@ -50,14 +62,17 @@ export class ShareDialog {
     const { app } = this;
     app.player.pause();
     const { time_s } = app;
-    const address = linkTo(location.href, time_s);
+    const isServed = app.payload.server !== null;
+    const address = linkToShare(location.href, time_s, isServed);
+    const hint = shareHint(location.href, isServed);
     const link = element("input", { type: "text", readonly: true, value: address, "aria-label": "Link to this moment" });
     const canvas = element("canvas", { class: "share-card", role: "img", "aria-label": this.description() });
     const name = `${app.book.title || "folioreel"} ${app.when(time_s)}`.replace(/[^\p{L}\p{N}]+/gu, "-");
     const save = element("button", { type: "button", class: "share-button", click: () => this.save(canvas, `${name}.png`) }, "Save the picture");
     const copy = element("button", { type: "button", class: "share-button", click: () => void this.copy(link) }, "Copy the link");
     const head = element("header", {}, element("h2", { id: "share-title" }, `This moment, ${app.when(time_s)}`), iconButton("cross", "Close", () => this.dialog.close()));
-    this.dialog.replaceChildren(head, canvas, element("div", { class: "share-acts" }, save, copy, link));
+    const acts = element("div", { class: "share-acts" }, save, copy, link, hint ? element("p", { class: "share-hint" }, hint) : null);
+    this.dialog.replaceChildren(head, canvas, acts);
     this.draw(canvas, await this.frame());
     this.dialog.showModal();
   }

@@ -80,7 +80,7 @@ export class SpanView {
   // ---- selecting
 
   private onFilm(event: PointerEvent, place: HTMLElement): void {
-    if (!event.shiftKey || event.button !== 0) return;
+    if (!event.shiftKey || event.button !== 0 || !this.app.canCorrect) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const sentence = place === this.sources.strip ? this.sources.sentenceAt(event.clientX, event.clientY) : null;
@@ -92,14 +92,14 @@ export class SpanView {
 
   private onBook(event: MouseEvent): void {
     const span = (event.target as Element).closest<HTMLElement>(".sentence");
-    if (!event.shiftKey || !span) return;
+    if (!event.shiftKey || !span || !this.app.canCorrect) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     this.selectSentence(Number(span.dataset.sentence));
   }
 
   private onKey(event: KeyboardEvent): void {
-    if (!event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!event.shiftKey || event.ctrlKey || event.metaKey || event.altKey || !this.app.canCorrect) return;
     if ((event.target as Element).closest?.("input, textarea, select, dialog")) return;
     const { app } = this;
     const { moments, sentences } = app.selection;

@@ -51,10 +51,12 @@ export function isSameJudgement(a: Judgement, b: Judgement): boolean {
   return key(a) === key(b);
 }
 
-/** What a judgement says beyond its verdict, in words: “3 moments, visual: the weighing”. */
+/** What a judgement says beyond its verdict, in words: “3 moments, 2 sentences, visual: the weighing”. */
 export function judgementWords(judgement: Judgement): string {
   const moments = momentsOf(judgement).length;
-  const parts = [moments > 1 ? counted(moments, "moment", "moments") : "", judgement.kind ?? ""].filter(Boolean).join(", ");
+  const [first, last] = passageOf(judgement) ?? [0, 0];
+  const spans = [moments > 1 && counted(moments, "moment", "moments"), last > first && counted(last - first + 1, "sentence", "sentences")];
+  const parts = [...spans, judgement.kind].filter(Boolean).join(", ");
   return [parts, judgement.note ?? ""].filter(Boolean).join(": ");
 }
 

@@ -103,7 +103,7 @@ export class Stage {
     const name = parts ? `the film’s ${parts.length} files, all at once` : file;
     const choose = element("button", { type: "button", click: () => input.click() }, `Choose ${name}`);
     const picker = element("div", { class: "picker", click: (event: MouseEvent) => event.stopPropagation() }, choose, input);
-    picker.append(element("p", {}, "or play without it, on a clock"));
+    picker.append(element("p", {}, "or play without it", element("span", {}, ", on a clock")));
     picker.hidden = Boolean(server?.video);
     input.tabIndex = -1;
     return picker;

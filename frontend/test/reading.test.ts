@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Book } from "../src/book.ts";
 import { findNameWords, namesIn } from "../src/names.ts";
-import { linkTo, timeIn, wrap } from "../src/share.ts";
+import { linkTo, linkToShare, shareHint, timeIn, wrap } from "../src/share.ts";
 
 test("names are words that have a capital wherever they stand, again and again", () => {
   const text = [
@@ -29,6 +29,15 @@ test("where all nouns have capitals, these say nothing", () => {
 test("a link leads to a time, and is read as seconds or as a clock", () => {
   assert.equal(linkTo("http://127.0.0.1:8000/x/#t=5", 73.24), "http://127.0.0.1:8000/x/#t=73.2");
   assert.deepEqual(["#t=73.2", "#t=1:13", "#t=1:02:03", "", "#t=", "#t=x", "#t=-5", "#t=1:2:3:4"].map(timeIn), [73.2, 73, 3723, null, null, null, null, null]);
+});
+
+test("what is shared holds no secret, and says where it works", () => {
+  const served = "http://127.0.0.1:8123/s3cr3t/";
+  assert.equal(linkToShare(served, 73.24, true), "page.html#t=73.2");
+  assert.match(shareHint(served, true), /while folioreel view runs/);
+  assert.equal(linkToShare("file:///films/page.html", 5, false), "file:///films/page.html#t=5");
+  assert.match(shareHint("file:///films/page.html", false), /on this computer/);
+  assert.equal(shareHint("https://example.org/page.html", false), "");
 });
 
 test("text is wrapped at spaces, and a long word stands alone", () => {

@@ -23,6 +23,7 @@ test("a judgement has only what is not as usual", () => {
 test("what a judgement says in words", () => {
   assert.equal(judgementWords({ moment: 3, verdict: "match", sentence: 5 }), "");
   assert.equal(judgementWords({ moment: 3, moment_to: 5, verdict: "match", sentence: 5, kind: "audio", note: "bells" }), "3 moments, audio: bells");
+  assert.equal(judgementWords({ moment: 3, verdict: "match", sentence: 5, sentence_to: 7 }), "3 sentences");
 });
 
 test("the usual kind is dialogue where anybody speaks", () => {

@@ -1,6 +1,7 @@
 """The page in a browser: correcting links, over the real server and in the one-file page."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,35 @@ def test_a_link_is_confirmed_moved_and_undone_and_kept_on_disk(served):
     page.get_by_text("You confirmed it").wait_for()
     page.reload()
     page.get_by_text("You confirmed it").wait_for()
+
+
+def test_a_moved_link_is_told_from_a_confirmed_one_after_a_reload(served):
+    page, result = served
+    page.keyboard.press("n")
+    sentence(page, 0).click()
+    page.keyboard.press("l")
+    page.get_by_text("You linked it here").wait_for()
+    page.reload()
+    page.locator(".place-sure", has_text="You linked it here").wait_for()
+    assert page.locator(".other").first.inner_text().startswith("1")  # still to choose from
+    # The file that follows from it no longer knows what it was: it does not say “confirmed”.
+    write_page(read_alignment(result / "judged"), result / "page.html")
+    time = page.evaluate("() => document.querySelector('.time').textContent.split(' ')[0]")
+    page.goto(f"{(result / 'page.html').as_uri()}#t={time}.5")
+    page.locator(".place-sure", has_text="You linked it here").wait_for()
+
+
+def test_what_is_shared_from_the_server_holds_no_secret(served):
+    page, _ = served
+    secret = page.url.rstrip("/").rsplit("/", 1)[1]
+    page.keyboard.press("n")
+    page.keyboard.press("e")
+    dialog = page.get_by_role("dialog")
+    address = dialog.get_by_label("Link to this moment").input_value()
+    assert re.fullmatch(r"page\.html#t=[\d.]+", address)
+    assert "works on this computer only, while folioreel view runs" in dialog.inner_text()
+    assert len(secret) > 10
+    assert secret not in dialog.inner_html()
 
 
 def drag(page, start, end) -> None:

@@ -62,6 +62,42 @@ def test_over_the_server_seeking_works_in_the_middle_of_the_film(demo, new_page)
         page.get_by_role("button", name="Play (space)").wait_for()
 
 
+def test_one_link_astray_does_not_lead_the_book_to_its_end(demo, new_page):
+    """At 9:41 “I beg your pardon, sir?” is linked to chapter 10 (74 %); nothing near it is."""
+    page = new_page(offline=True)
+    page.goto(f"{(demo / 'page.html').as_uri()}#t=9:41.6")
+    chapter = page.locator(".contents-now")
+    assert chapter.inner_text().startswith("CHAPTER TEN")  # who stops there may look at it
+    for time in ("9:43", "9:50", "10:00", "10:09"):
+        page.evaluate(f"location.hash = '#t={time}'")
+        page.locator(".time", has_text=f"{time} /").wait_for()
+        page.wait_for_timeout(700)
+        assert page.locator(".place-chapter").inner_text() == "Not in the book"
+        assert chapter.inner_text().startswith("CHAPTER FIVE"), time
+    # Nor does it while the film plays over it.
+    page.evaluate("location.hash = '#t=9:40.5'")
+    page.keyboard.press(" ")
+    page.locator(".place-chapter", has_text="CHAPTER TEN").wait_for()
+    page.wait_for_timeout(700)
+    assert chapter.inner_text().startswith("CHAPTER FIVE")
+    page.keyboard.press(" ")
+
+
+def test_one_link_astray_does_not_lift_the_veil(demo, new_page):
+    page = new_page(offline=True)
+    page.goto(f"{(demo / 'page.html').as_uri()}#t=10:00")
+    page.keyboard.press("s")
+    page.keyboard.press("h")
+    page.keyboard.press("c")
+    rows = page.get_by_role("dialog", name="Chapters").locator(".row-label").all_inner_texts()
+    assert [row.split(":")[0] for row in rows] == [
+        f"CHAPTER {number}" for number in ("ONE", "THREE", "FOUR", "FIVE")
+    ]
+    page.keyboard.press("Escape")
+    page.get_by_role("combobox", name="Search").fill("I beg your pardon")
+    assert "CHAPTER TEN" not in page.locator(".found").inner_text()
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [

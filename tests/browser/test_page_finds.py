@@ -200,10 +200,10 @@ def shown_sentences(page) -> set[int]:
 
 @pytest.fixture
 def leaping(new_page, write_page):
-    """Moment 2 shows what stands near the end of the book, and moment 3 is not in the book."""
+    """Moment 2 surely shows what stands near the end of the book; moment 3 is not in the book."""
     alignment = small_alignment()
     links = list(alignment.links)
-    links[2] = replace(links[2], sentence=180)
+    links[2] = replace(links[2], sentence=180, score=0.96)
     links[3] = replace(links[3], sentence=120, score=0.4, in_book=False)
     page = new_page()
     page.goto(write_page(make_payload(replace(alignment, links=tuple(links)))))

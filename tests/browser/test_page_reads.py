@@ -57,6 +57,137 @@ def test_a_phone_is_for_reading(new_page, write_page, size, least_px):
     assert page.locator(".actions").is_visible()
 
 
+def fits(page, part: str) -> bool:
+    """Whether a part is whole within the window, to a fraction of a pixel."""
+    box, size = page.locator(part).bounding_box(), page.viewport_size
+    return (
+        min(box["x"], box["y"]) >= 0
+        and box["x"] + box["width"] < size["width"] + 0.5
+        and box["y"] + box["height"] < size["height"] + 0.5
+    )
+
+
+def test_an_upright_phone_with_all_tools(new_page, write_page):
+    page = new_page(**UPRIGHT)
+    page.goto(write_page(small_payload()))
+    page.keyboard.press("n")
+    page.keyboard.press("v")
+    for part in (
+        ".controls .share",
+        ".controls > :last-child",
+        ".actions",
+        ".strip-board",
+        ".zoom",
+    ):
+        assert fits(page, part), part
+    boxes = [page.locator(part).bounding_box() for part in (".strip-board", ".strip-foot")]
+    assert boxes[0]["height"] >= 60
+    assert boxes[1]["height"] <= 48  # one row
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+    assert text_px(page) >= 150
+    assert targets(page) == []
+    # On its side the tools scroll beside the book.
+    page.set_viewport_size({"width": 640, "height": 360})
+    assert fits(page, ".controls > :last-child")
+    page.locator(".zoom").scroll_into_view_if_needed()
+    assert fits(page, ".zoom")
+    assert text_px(page) >= 240
+
+
+def test_small_screens_cover_and_cut_nothing(new_page, write_page):
+    page = new_page(**UPRIGHT)
+    page.goto(write_page(small_payload()))
+    search = page.get_by_role("combobox")
+    assert search.get_attribute("placeholder") == "Search"
+    # The button is as high as a finger needs, and leaves the lines of the text to be read.
+    page.evaluate("document.querySelector('.book-scroll').scrollTop = 3000")
+    back, text = page.get_by_role("button", name="Back to the film’s place"), page.locator(".sheet")
+    back.wait_for()
+    box, sheet = back.bounding_box(), text.bounding_box()
+    assert box["height"] <= 46
+    assert box["x"] > sheet["x"] + 0.85 * sheet["width"]
+    back.tap()
+    # On its side: nothing is left empty below the controls, and Share is there.
+    page.set_viewport_size({"width": 640, "height": 360})
+    assert search.get_attribute("placeholder") == "Search book and film"
+    assert fits(page, ".controls .share")
+    controls, film = (page.locator(part).bounding_box() for part in (".controls", ".film"))
+    assert controls["y"] + controls["height"] == film["y"] + film["height"]
+
+
+LONG_LINE = (
+    "Why did I walk through crowds of fellow beings with my eyes turned down, and never raise "
+    "them to that blessed Star which led the wise men to a poor abode?"
+)
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 800}, UPRIGHT, SIDEWAYS])
+def test_without_a_picture_the_words_are_not_covered(new_page, write_page, size):
+    payload = small_payload()
+    payload["thumbnails"] = []
+    payload["moments"][0]["text"] = LONG_LINE
+    page = new_page(**size)
+    page.goto(f"{write_page(payload)}#t=1.0")
+    card, choose = page.locator(".title-card"), page.locator(".picker button")
+    assert card.inner_text() == LONG_LINE
+    assert card.evaluate("node => node.scrollHeight <= node.clientHeight")
+    box = card.bounding_box()
+    assert box["y"] >= page.locator(".screen").bounding_box()["y"]
+    assert box["y"] + box["height"] <= choose.bounding_box()["y"]
+    assert page.get_by_text("or play without it").is_visible()
+    assert fits(page, ".picker")
+    if size is UPRIGHT:  # with all tools, too
+        page.keyboard.press("v")
+        assert box["y"] + box["height"] <= choose.bounding_box()["y"]
+
+
+def test_reading_is_not_correcting(small):
+    small.keyboard.press("n")
+    small.keyboard.press("l")  # asks for a sentence, which reading ends
+    small.keyboard.press("v")
+    assert small.locator("body.linking").count() == 0
+    for part in (".span", ".actions", ".others", ".strip", ".grip", ".links-slider"):
+        assert small.locator(part).first.is_hidden(), part
+    before = small.locator(".place-state").inner_text()
+    for key in ("x", "y", "1", "2", "3", "l", "u", "Control+z", "Shift+ArrowRight"):
+        small.keyboard.press(key)
+    small.locator(".sentence[data-sentence='3']").click(modifiers=["Shift"])
+    small.get_by_text("Links are not corrected while reading: V shows all tools.").wait_for()
+    assert small.locator(".sentence.in-span").count() == 0
+    small.keyboard.press("b")
+    small.keyboard.press("n")
+    small.keyboard.press("?")
+    assert small.get_by_role("heading", name="Correct (not while reading)").is_visible()
+    small.keyboard.press("Escape")
+    small.locator("dialog :focus").wait_for(state="detached")
+    small.keyboard.press("v")
+    assert small.locator(".span").is_visible()
+    assert small.get_by_role("button", name="Undo").is_disabled()
+    small.keyboard.press(",")
+    assert small.locator(".place-state").inner_text() == before
+    small.keyboard.press("x")
+    small.locator(".place-sure", has_text="You said so").wait_for()
+
+
+def test_on_a_laptop_all_tools_are_in_view_and_the_chapter_is_whole(new_page, write_page):
+    payload = small_payload()
+    payload["book"]["chapters"][0]["title"] = "CHAPTER SEVEN: Four in the Morning, and After"
+    payload["moments"][0]["text"] = ""
+    page = new_page(width=1280, height=800)
+    page.goto(write_page(payload))
+    page.keyboard.press(".")
+    assert "nobody speaks" in page.locator(".place-sure").inner_text()
+    for part in (".place-chapter", ".place-sure"):
+        assert page.locator(part).evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert fits(page, ".zoom")
+    # The strip stays where it is, whatever the card says.
+    tops = set()
+    for _ in range(9):
+        tops.add(round(page.locator(".strip-board").bounding_box()["y"]))
+        page.keyboard.press(".")
+    assert len(tops) == 1
+
+
 def test_a_turned_phone_and_a_laptop(new_page, write_page):
     page = new_page(**UPRIGHT)
     page.goto(write_page(small_payload()))

@@ -49,7 +49,7 @@ def test_a_span_with_its_kind_and_note_is_kept_on_disk_and_undone_at_once(tmp_pa
         kinds.get_by_role("button", name="visual").click()
         page.get_by_label("Note on this moment").fill("the weighing, without words")
         page.get_by_label("Note on this moment").press("Enter")
-        wait_for_state(page, "You confirmed it (3 moments, visual: the weighing")
+        wait_for_state(page, "You confirmed it (3 moments, 4 sentences, visual: the weighing")
         journal = (result / "judged" / "journal.jsonl").read_text("utf-8").splitlines()
         assert json.loads(journal[-1])["judgement"] == {
             "moment": 0,
@@ -87,12 +87,12 @@ def test_a_span_by_mouse_in_the_strip_and_by_keys_in_the_book(small):
     small.keyboard.press("Shift+ArrowUp")
     assert selected(small) == [0, 1, 2]
     small.keyboard.press("l")
-    wait_for_state(small, "You confirmed it (4 moments)")
+    wait_for_state(small, "You confirmed it (4 moments, 3 sentences)")
     small.reload()
-    wait_for_state(small, "You confirmed it (4 moments)")
+    wait_for_state(small, "You confirmed it (4 moments, 3 sentences)")
     for key in "...":
         small.keyboard.press(key)
-    wait_for_state(small, "You linked it here (4 moments)")
+    wait_for_state(small, "You linked it here (4 moments, 3 sentences)")
     # One of them is taken out again, and the file tells what holds.
     small.keyboard.press(",")
     small.keyboard.press("x")
@@ -114,7 +114,7 @@ def test_the_links_of_several_moments_are_right(small):
     for _ in range(2):
         small.keyboard.press("Shift+ArrowRight")
     small.keyboard.press("y")
-    wait_for_state(small, "You confirmed it (3 moments)")
+    wait_for_state(small, "You confirmed it (3 moments, 7 sentences)")
     with small.expect_download() as download:
         small.get_by_role("button", name="Save judgements").click()
     (judged,) = json.loads(download.value.path().read_text("utf-8"))["judgements"]
@@ -182,6 +182,8 @@ def test_what_is_hidden_is_not_selected(small):
 def test_no_faults_with_a_selection(new_page, write_page, options):
     page = new_page(**options)
     page.goto(write_page(small_payload()))
+    if "width" in options:
+        page.keyboard.press("v")  # a phone is for reading, unless all tools are asked for
     page.keyboard.press("n")
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowDown")

@@ -271,6 +271,7 @@ def test_sizes_between_show_film_and_book(new_page, write_page, size):
     page = new_page(**size)
     page.goto(write_page(small_payload()))
     page.keyboard.press("n")
+    page.wait_for_timeout(600)  # the book glides there
     assert page.locator(".sentence.now").bounding_box()["y"] < size["height"]
     assert page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
     assert page.locator(".screen").bounding_box()["height"] >= 100
@@ -302,6 +303,15 @@ def test_no_faults_that_axe_can_see(new_page, write_page, options):
     page.keyboard.press("Escape")
     page.keyboard.press("v")
     assert faults() == []
+    # Later in the film, too, where the head of the book is no longer in the document.
+    for _ in range(25):
+        page.keyboard.press("n")
+    page.wait_for_timeout(800)
+    assert page.locator(".sheet .title").count() == 0
+    assert faults() == []
+    page.keyboard.press("v")
+    assert faults() == []
+    page.keyboard.press("v")
     for key in "r?ce":
         page.keyboard.press(key)
         assert faults() == []

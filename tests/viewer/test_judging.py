@@ -159,6 +159,42 @@ def test_stopped_before_the_scores_are_there_after_a_kill(result):
     )
 
 
+def test_a_corrected_link_has_no_alternatives_but_the_page_still_offers_them(result):
+    written = result / "judged" / "alignment.json"
+    with serving(result) as browser:
+        browser.judge(0, 2, 3)
+        assert read_document(written)["links"][2]["alternatives"] == []
+        for offered in (browser.payload(), open_session(result).payload([], {})):
+            first = page_link(read_alignment(result).links[2])
+            assert first["alternatives"]
+            assert offered["links"][2] == {**first, "sentence": 3, "score": 1.0, "in_book": True}
+            # What it was before: the page tells a moved link from a confirmed one.
+            assert offered["found"] == [[2, first]]
+    folder = judgements_folder(result / "alignment.json")
+    corrected = Session(read_alignment(result), folder).corrected()
+    assert all(link.judged or link.alternatives for link in corrected.links)
+    assert corrected.links[2].alternatives == ()
+
+
+def test_links_that_a_killed_session_left_behind_stay_so_without_scores(result):
+    """A judgement that changes its own link alone must not pass for all that follows."""
+    written = result / "judged" / "alignment.json"
+    with serving(result) as browser:
+        browser.judge(0, 2, 3)
+        before = written.read_bytes()
+        browser.judge(1, 3, 10)
+    written.write_bytes(before)
+    session = Session(read_alignment(result), judgements_folder(result / "alignment.json"))
+    session._prepared.set()  # as if the scores could not be computed
+    session.judge(2, {"moment": 0, "verdict": "none"})
+    session.close()
+    assert session.is_behind
+    assert written.read_bytes() == before
+    # The judged pair does not need the links.
+    assert len(load_pair(result / "judged").judgements) == 3
+    assert Session(read_alignment(result), judgements_folder(result / "alignment.json")).is_behind
+
+
 def test_a_line_cut_short_by_a_crash(result):
     with serving(result) as browser:
         browser.judge(0, 2, 3)

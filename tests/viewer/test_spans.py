@@ -14,6 +14,7 @@ from made_pages import PARAGRAPHS, SILENT, make_alignment, open_session, serving
 from folioreel.alignment.aligner import Aligner
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import load_pair, load_pair_film
+from folioreel.evaluate.judged_tables import read_annotations
 from folioreel.export.alignment_json import alignment_to_dict, read_alignment, write_alignment
 from folioreel.export.results import write_format
 from folioreel.ingest.book import load_book
@@ -204,6 +205,52 @@ def test_annotations_that_cannot_be_used(result, tmp_path, line, says):
     with pytest.raises(InputError, match=says):
         open_session(result).take(path)
     assert not (result / "judged").exists()
+
+
+@pytest.mark.parametrize(
+    "note", ['"Humbug" is sung here', '"Humbug"', "=1+1", "'=1+1", "it's", '"']
+)
+def test_notes_of_any_kind_come_back_from_annotations(result, tmp_path, note):
+    session = open_session(result)
+    session.judge(0, {**SPAN, "note": note})
+    session.judge(1, {"moment": 3, "verdict": "match", "sentence": 5, "note": 'so "they" say'})
+    session.close()
+    path = result / "judged" / "annotations.tsv"
+    rows = table(path)  # as a spreadsheet reads it, in which nothing may be a formula
+    assert len(rows) == 2
+    assert not rows[0]["note"].startswith("=")
+    assert [read.note for read in read_annotations(path, (), 100)] == [note, 'so "they" say']
+    fresh = make_alignment(tmp_path / "fresh")
+    assert open_session(fresh).take(path) == 2
+    current = Judgements(read_alignment(fresh), fresh / "judged").current
+    assert [current[0].note, current[3].note] == [note, 'so "they" say']
+
+
+@pytest.mark.parametrize("note", ['"Humbug" is sung here', "=1+1", '"Oh', "it's"])
+def test_annotations_of_older_versions_were_not_quoted(result, tmp_path, note):
+    path = tmp_path / "annotations.tsv"
+    rows = [f"0.2\t0.9\t3\t5\tvisual\t{note}", '3.1\t3.9\t11\t11\tdialogue\tand that is "all"']
+    path.write_text("\n".join(["time_s\tend_s\tline\tline_to\tkind\tnote", *rows, ""]))
+    session = open_session(result)
+    assert session.take(path) == 2
+    notes = [judgement.note for judgement in session.judgements.current.values()]
+    assert notes == [note, 'and that is "all"']
+
+
+def test_an_import_writes_the_files_once(spanned, tmp_path, monkeypatch):
+    corrections = tmp_path / "corrected.csv"
+    assert run("export", spanned, "--as", "csv", "--out", corrections).exit_code == 0
+    fresh = make_alignment(tmp_path / "fresh")
+    session = open_session(fresh)
+    written = []
+    monkeypatch.setattr(
+        "folioreel.viewer.session.write_alignment",
+        lambda alignment, path: (written.append(path), write_alignment(alignment, path)),
+    )
+    assert session.take(corrections) == 2
+    assert written == [fresh / "judged" / "alignment.json"]
+    links = read_alignment(fresh / "judged" / "alignment.json").links
+    assert [link.judged for link in links] == ["match"] * 3 + ["none"]
 
 
 def test_a_row_that_contradicts_its_span(spanned, tmp_path):

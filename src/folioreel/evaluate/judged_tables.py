@@ -72,7 +72,10 @@ def read_annotations(
     path: Path, spoken: tuple[SpokenLine, ...], lines: int
 ) -> tuple[Judgement, ...]:
     """The rows of `annotations.tsv`: times of the film and lines of the book."""
-    return read_rows(path, ("time_s", "line"), lambda row: _annotation(row, spoken, lines))
+    columns = ("time_s", "line")
+    return read_rows(
+        path, columns, lambda row: _annotation(row, spoken, lines), _annotation_rows(path)
+    )
 
 
 def read_shots(path: Path, lines: int) -> tuple[Judgement, ...]:
@@ -83,11 +86,17 @@ def read_shots(path: Path, lines: int) -> tuple[Judgement, ...]:
 
 
 def read_rows(
-    path: Path, columns: tuple[str, ...], read: Callable[[dict[str, str]], _Read]
+    path: Path,
+    columns: tuple[str, ...],
+    read: Callable[[dict[str, str]], _Read],
+    rows: list[tables.TableRow] | None = None,
 ) -> tuple[_Read, ...]:
-    """Each row of a table through `read`; its ValueErrors get the file and line."""
+    """Each row of a table through `read`; its ValueErrors get the file and line.
+
+    The rows are those of the file, without quoting, if they are not given.
+    """
     found = []
-    for number, row in _read_table(path, columns):
+    for number, row in _read_table(path, columns, rows):
         try:
             found.append(read(row))
         except ValueError as error:
@@ -95,12 +104,28 @@ def read_rows(
     return tuple(found)
 
 
-def _read_table(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+def _annotation_rows(path: Path) -> list[tables.TableRow]:
+    """The rows with the quoting of spreadsheets, or without any, as older versions wrote them.
+
+    A note is one line: a cell of several is one whose first quotation mark was not meant as such.
+    """
+    try:
+        rows = tables.read_rows(path)
+    except InputError:
+        rows = []
+    is_quoted = rows and not any("\n" in cell for row in rows for cell in row.cells)
+    return rows if is_quoted else tables.read_rows(path, quoted_tabs=False)
+
+
+def _read_table(
+    path: Path, columns: tuple[str, ...], rows: list[tables.TableRow] | None
+) -> list[tuple[int, dict[str, str]]]:
     """The rows with their line numbers; cells missing from a short row are empty."""
     if not path.exists():
         raise InputError("is missing; the dataset needs it", path)
-    # Quotation marks are dialogue here, not quoting.
-    rows = tables.read_rows(path, quoted_tabs=False)
+    if rows is None:
+        # Quotation marks are dialogue here, not quoting.
+        rows = tables.read_rows(path, quoted_tabs=False)
     head = [cell.strip() for cell in rows[0].cells] if rows else []
     if len(head) == len(columns) and is_clock(head[0]):
         head = list(columns)  # a table without a header

@@ -45,11 +45,16 @@ def read_judgements(path: Path, alignment: Alignment) -> list[ReaderJudgement]:
         raise InputError("is a workbook; save the sheet as CSV, and import that", path)
     if path.suffix.lower() == ".json" or start.lstrip().startswith(b"{"):
         return _read_saved(path, alignment)
-    rows = read_rows(path)
-    names = [cell.strip().lower() for cell in rows[0].cells] if rows else []
+    # Notes of older annotations may begin with a quotation mark that is no quoting.
+    names = _column_names(read_rows(path, quoted_tabs=False))
     if "time_s" in names or (names and is_clock(names[0])):
         return _read_annotations(path, alignment)
-    return _read_table(rows, names, alignment, path)
+    rows = read_rows(path)
+    return _read_table(rows, _column_names(rows), alignment, path)
+
+
+def _column_names(rows: list[TableRow]) -> list[str]:
+    return [cell.strip(' "').lower() for cell in rows[0].cells] if rows else []
 
 
 def _read_saved(path: Path, alignment: Alignment) -> list[ReaderJudgement]:

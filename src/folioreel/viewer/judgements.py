@@ -10,6 +10,8 @@ Line ids are moment numbers.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from folioreel.files import make_folder, write_text
 from folioreel.ingest.book import detect_format, open_book
 from folioreel.ingest.source import read_bytes
 from folioreel.json_input import parse_json
+from folioreel.text import guard_cell
 from folioreel.types import Alignment, Book, Film
 from folioreel.viewer.judgement import Carrier, ReaderJudgement, describe_place
 
@@ -253,19 +256,22 @@ class Judgements:
             write_text(folder / "film_sentences.tsv", _numbered_lines(film))
             self._has_pair = True
         current = self.current
-        rows, spans = ["\t".join(_GOLD)], ["\t".join(_ANNOTATIONS)]
+        rows, spans = ["\t".join(_GOLD)], io.StringIO(newline="")
+        # As spreadsheets quote: a note may begin with a quotation mark.
+        annotations = csv.writer(spans, delimiter="\t", lineterminator="\n")
+        annotations.writerow(_ANNOTATIONS)
         for moment, judgement in sorted(current.items()):
             first, last = judgement.sentence, judgement.last_sentence
             kind = judgement.kind_in(film) or film.moments[moment].kind
-            place, note = "-\t-", judgement.note or "-"
+            place, note = ("-", "-"), guard_cell(judgement.note) if judgement.note else "-"
             if first is not None and last is not None:
-                place = f"{lines[first][0]}\t{lines[last][1]}"
+                place = (str(lines[first][0]), str(lines[last][1]))
                 if moment == judgement.moment:
                     start_s = film.moments[moment].start_s
                     end_s = max(film.moments[i].end_s for i in judgement.moments)
-                    spans.append(f"{start_s:.3f}\t{end_s:.3f}\t{place}\t{kind}\t{note}")
-            rows.append(f"{moment}\t{judgement.verdict}\t-\t{place}\t-\t{note}\t{kind}")
-        write_text(folder / ANNOTATIONS[0], "\n".join(spans) + "\n")
+                    annotations.writerow((f"{start_s:.3f}", f"{end_s:.3f}", *place, kind, note))
+            rows.append("\t".join((str(moment), judgement.verdict, "-", *place, "-", note, kind)))
+        write_text(folder / ANNOTATIONS[0], spans.getvalue())
         write_text(folder / "gold.tsv", "\n".join(rows) + "\n")
 
     @cached_property

@@ -144,9 +144,12 @@ class Session:
     ) -> dict[str, Any]:
         """The page's current data."""
         with self._lock:
-            alignment = replace(self.alignment, links=tuple(self._links))
+            links = [self._page_link(moment) for moment in range(len(self._links))]
             judgements, revision = self._judgement_dicts(), self.judgements.revision
-        return make_payload(alignment, thumbnails, judgements, revision, server)
+            judged = sorted(self.judgements.current)
+        payload = make_payload(self.alignment, thumbnails, judgements, revision, server)
+        found = [[moment, payload["links"][moment]] for moment in judged]
+        return payload | {"links": links, "found": found}
 
     def judge(self, revision: object, values: Any) -> dict[str, Any]:
         """Save a judgement and return what it changed, in the page's form.
@@ -159,9 +162,8 @@ class Session:
         self._prepared.wait()
         with self._lock:
             self._check_revision(revision)
-            if not self.judgements.add(judgement):
-                return self._revised([])
-            return self._revise(judgement.moments)
+            changed = self._add(judgement)
+            return self._answer(changed) if changed else self._revised([])
 
     def undo(self, revision: object) -> dict[str, Any]:
         """Undo the last judgement; return what that changed, and its first moment as `undone`.
@@ -174,7 +176,8 @@ class Session:
         with self._lock:
             self._check_revision(revision)
             moments = self.judgements.undo()
-            return {**self._revise(moments), "undone": moments[0] if moments else None}
+            answer = self._answer(self._revise(moments))
+            return {**answer, "undone": moments[0] if moments else None}
 
     def take(self, path: Path) -> int:
         """Import corrections from a file (judgement_files.py); returns how many were new.
@@ -183,10 +186,16 @@ class Session:
             InputError: The file is damaged, or belongs to another book or film.
         """
         found = read_judgements(path, self.alignment)
-        new = [j for j in found if not self.judgements.holds(j)]
-        for judgement in new:
-            self.judge(self.judgements.revision, judgement.to_dict())
-        return len(new)
+        self._prepared.wait()
+        count = 0
+        with self._lock:
+            try:
+                for judgement in found:
+                    count += bool(self._add(judgement))
+            finally:  # the files are large: written once, also after an error in between
+                if count:
+                    self._write_files()
+        return count
 
     def state(self) -> dict[str, Any]:
         """All links and judgements, for a window that has fallen behind."""
@@ -198,8 +207,16 @@ class Session:
         if type(revision) is not int or revision != self.judgements.revision:
             raise StaleError("another window has saved a judgement since")
 
-    def _revise(self, moments: range) -> dict[str, Any]:
-        """Revise the links around moments whose judgement has changed."""
+    def _add(self, judgement: ReaderJudgement) -> set[int]:
+        """Save a judgement; returns the moments whose links changed, none if it already holds."""
+        return self._revise(judgement.moments) if self.judgements.add(judgement) else set()
+
+    def _revise(self, moments: range) -> set[int]:
+        """Revise the links around moments whose judgement has changed.
+
+        Returns:
+            The moments whose links changed, these among them.
+        """
         changed: set[int] = set()
         current = self.judgements.current
         for moment in moments:
@@ -211,15 +228,19 @@ class Session:
                 new = (self._judged_link(self.alignment.links[moment], judgement),)
                 # Without scores no other link changes. If they were merely not there yet when the
                 # program was stopped, the next session computes the others.
-                self._links_are_behind = self._closing.is_set()
+                self._links_are_behind |= self._closing.is_set()
             for link in new:
                 if link.moment == moment or _is_other(link, self._links[link.moment]):
-                    self._links[link.moment] = self._with_alternatives(link)
+                    self._links[link.moment] = link
                     changed.add(link.moment)
+        return changed
+
+    def _answer(self, changed: set[int]) -> dict[str, Any]:
+        """Write the files, and tell the page which links have changed."""
         self._write_files()
-        changed.update(self._unsent)
+        moments = sorted(changed.union(self._unsent))
         self._unsent = []
-        return self._revised(sorted(changed))
+        return self._revised(moments)
 
     def _sentence(self, judgement: ReaderJudgement, moment: int) -> int | None:
         """The sentence of a judged moment; None if it is not in the book."""
@@ -233,13 +254,13 @@ class Session:
         return ABSENT if sentence is None else sentence
 
     def _judged_link(self, link: Link, judgement: ReaderJudgement | None) -> Link:
-        """The link after a judgement; unchanged without one."""
+        """The link after a judgement, which has no alternatives; unchanged without one."""
         if judgement is None:
             return link
         sentence = self._sentence(judgement, link.moment)
         if sentence is None:
-            return replace(link, score=0.0, in_book=False)
-        return replace(link, sentence=sentence, score=1.0, in_book=True)
+            return replace(link, score=0.0, in_book=False, alternatives=())
+        return replace(link, sentence=sentence, score=1.0, in_book=True, alternatives=())
 
     def _catch_up(self, links: tuple[Link, ...]) -> None:
         """Take the links that the last session did not get to write."""
@@ -247,20 +268,25 @@ class Session:
             pairs = zip(links, self._links, strict=True)
             self._unsent = [new.moment for new, old in pairs if _is_other(new, old)]
             for moment in self._unsent:
-                self._links[moment] = self._with_alternatives(links[moment])
+                self._links[moment] = links[moment]
             self._links_are_behind = False
             self._write_files()
 
-    def _with_alternatives(self, link: Link) -> Link:
-        """A judged link has none of its own; the reader may still want to choose another."""
-        first = self.alignment.links[link.moment]
-        return link if link.alternatives else replace(link, alternatives=first.alternatives)
+    def _page_link(self, moment: int) -> dict[str, Any]:
+        """A link in the page's form.
+
+        A judged link has no alternatives of its own, but the reader may come to think otherwise:
+        the page still offers those that the alignment found.
+        """
+        link = self._links[moment]
+        offered = link.alternatives or self.alignment.links[moment].alternatives
+        return page_link(replace(link, alternatives=offered))
 
     def _revised(self, moments: Any) -> dict[str, Any]:
         return {
             "revision": self.judgements.revision,
             "judgements": self._judgement_dicts(),
-            "links": [[moment, page_link(self._links[moment])] for moment in moments],
+            "links": [[moment, self._page_link(moment)] for moment in moments],
             **({"trouble": self._trouble} if self._trouble else {}),
         }
 
@@ -286,13 +312,13 @@ class Session:
         The judgement is saved even if this fails: the files are written again with the next one,
         at the end, or at the next start.
         """
-        if self._links_are_behind:
-            return  # the next session would take them for what follows from the journal
         if not self.judgements.is_latest():
             return  # another `folioreel view` is ahead, and writes them
         try:
             self.judgements.write_pair()
-            write_alignment(self._corrected(), self.judgements.folder / REVISED)
+            # Links that are behind, the next session would take for what follows from the journal.
+            if not self._links_are_behind:
+                write_alignment(self._corrected(), self.judgements.folder / REVISED)
         except InputError as error:
             if not self._trouble:  # once, not with every judgement
                 _log.warning("%s; your corrections are safe in journal.jsonl", error)
