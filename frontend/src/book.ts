@@ -2,6 +2,7 @@
 
 import { countUpTo } from "./order.ts";
 import type { Payload } from "./payload.ts";
+import { keepMarks } from "./typesetting.ts";
 
 /** A paragraph of more sentences is shown in pieces, so that a book without any stays quick. */
 const LONGEST = 100;
@@ -19,7 +20,7 @@ export class Book {
 
   constructor(book: Payload["book"]) {
     this.title = book.title;
-    this.sentences = book.sentences;
+    this.sentences = book.sentences.map((text) => keepMarks(text, book.language));
     this.paragraphs = book.paragraphs;
     this.chapters = book.chapters;
     this.verse = book.verse ?? {};

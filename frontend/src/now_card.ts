@@ -124,7 +124,8 @@ export class NowCard {
       const more = said && ` (${said})`;
       if (judgement.verdict === "none") return `You said so${more}`;
       const first = app.linkAsFound(app.moment);
-      const isConfirmed = first?.in_book && link.sentence === first.sentence;
+      if (first === null) return `You found it in the book${more}`; // a saved page does not know where it was
+      const isConfirmed = first.in_book && link.sentence === first.sentence;
       return (isConfirmed ? "You confirmed it" : "You linked it here") + more;
     }
     if (!app.link) return "";

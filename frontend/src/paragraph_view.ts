@@ -5,6 +5,7 @@ import { element } from "./dom.ts";
 import { whenBriefly } from "./parts.ts";
 import { passageOf } from "./spans.ts";
 import { certainty } from "./words.ts";
+import { gapBetween } from "./typesetting.ts";
 
 /** “Chapter Six: Tarpaulin” as its number and its name; a title without both stays whole. */
 export function splitTitle(title: string): [string | null, string] {
@@ -57,7 +58,9 @@ export function makeBlock(app: App, block: number): HTMLElement {
     if (lines.isVerse) text.classList.add("verse");
     if (lines.isVerse && lines.startsLine && last !== null) text.append(element("br"));
     const parts = lines.texts.flatMap((line, k) => (k === 0 ? [line] : [element("br"), line]));
-    text.append(element("span", { class: "sentence", "data-sentence": j }, ...parts), " ");
+    const next = app.book.sentences[j + 1];
+    const gap = j + 1 < end && next !== undefined ? gapBetween(app.book.sentences[j], next) : " ";
+    text.append(element("span", { class: "sentence", "data-sentence": j }, ...parts), gap);
     last = j;
   }
   const item = element("div", { class: "item", "data-shape": shapeOf(app, block) }, ...headsBefore(app, start), text);

@@ -3,6 +3,7 @@
 import type { App } from "./app.ts";
 import { element, iconButton } from "./dom.ts";
 import { saveBlob } from "./judgement_file.ts";
+import { joinSentences } from "./typesetting.ts";
 
 const WIDTH_PX = 1080;
 const MARGIN_PX = 64;
@@ -85,10 +86,10 @@ export class ShareDialog {
     const { sentences } = app.book;
     const [first, end] = app.book.sentencesOf(app.book.paragraphOf(sentence));
     let [from, to] = [sentence, sentence + 1];
-    const length = (a: number, b: number) => sentences.slice(a, b).join(" ").length;
+    const length = (a: number, b: number) => joinSentences(sentences.slice(a, b)).length;
     while (to < end && app.isTold(to) && length(from, to + 1) <= PASSAGE) to += 1;
     while (from > first && app.isTold(from - 1) && length(from - 1, to) <= PASSAGE) from -= 1;
-    return sentences.slice(from, to).join(" ");
+    return joinSentences(sentences.slice(from, to));
   }
 
   private place(): string {

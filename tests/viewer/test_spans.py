@@ -226,6 +226,15 @@ def test_notes_of_any_kind_come_back_from_annotations(result, tmp_path, note):
     assert [current[0].note, current[3].note] == [note, 'so "they" say']
 
 
+def test_notes_have_no_control_characters(result):
+    session = open_session(result)
+    session.judge(0, {**SPAN, "note": "nothing\0 and \x1b[31mred\ud800"})
+    session.close()
+    for name in ("annotations.tsv", "gold.tsv"):
+        text = (result / "judged" / name).read_text(encoding="utf-8")
+        assert "nothing\ufffd and \ufffd[31mred\ufffd" in text
+
+
 @pytest.mark.parametrize("note", ['"Humbug" is sung here', "=1+1", '"Oh', "it's"])
 def test_annotations_of_older_versions_were_not_quoted(result, tmp_path, note):
     path = tmp_path / "annotations.tsv"

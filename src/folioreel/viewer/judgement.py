@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from folioreel.text import squeeze
+from folioreel.text import printable, squeeze
 from folioreel.types import Alignment, Annotation, Film, JudgedKind, Moment, Verdict
 
 _MOST_MOMENTS = 200  # a long scene; the links around each of them are found again, in about 0.1 s
@@ -109,7 +109,7 @@ class ReaderJudgement:
         note = values.get("note") or ""
         if not isinstance(note, str) or len(note) > _LONGEST_NOTE:
             raise ValueError(f"a note is a text of at most {_LONGEST_NOTE} characters")
-        note = " ".join(note.split())
+        note = " ".join(printable(note).split())
         verdict = values.get("verdict")
         if verdict == "none":
             return cls(moment=moment, moment_to=moment_to, verdict="none", sentence=None, note=note)
