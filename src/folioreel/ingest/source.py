@@ -47,6 +47,8 @@ _BOMS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+# Encodings that are hardly in use any more, and that other ones are easily taken for.
+_OF_OLD_MACS = "mac_cyrillic mac_greek mac_iceland mac_latin2 mac_roman mac_turkish".split()
 # Languages in Latin script that Windows-1252 cannot write, as charset-normalizer names them.
 _NOT_WESTERN = frozenset(
     "Polish Czech Slovak Hungarian Romanian Croatian Slovene Turkish Lithuanian Latvian "
@@ -245,7 +247,7 @@ def _decode(data: bytes, path: Path) -> str:
             return text
     if _looks_binary(data):
         raise InputError("is not a text file (it holds binary data); give the text itself", path)
-    best = from_bytes(data).best()
+    best = from_bytes(data, cp_exclusion=_OF_OLD_MACS).best()
     western = data.decode("cp1252", errors="replace")
     if best is None:
         return western
