@@ -314,3 +314,15 @@ def test_a_film_with_shots_can_be_learned_from(judged):
     assert np.isfinite(_film_gradient(measured, START)[0])
     fitted = fit_positions([judged[0].measured, measured], START, FitConfig(iterations=2))
     assert np.isfinite(list(fitted.weights.values())).all()
+
+
+def test_judged_silent_shots_do_not_calibrate_dialogue(judged):
+    """Nothing is said in them, so the logits of their links are infinite."""
+    item = judged[0]
+    spoken = module._judged_evidence(item, item.start)
+    silent = item.measured.silent.copy()
+    silent[:3] = True
+    quiet = replace(item, measured=replace(item.measured, silent=silent))
+    known, right = module._judged_evidence(quiet, item.start)
+    assert np.isfinite(known).all()
+    assert len(known) == len(right) == len(spoken[0]) - 3

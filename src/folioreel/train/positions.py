@@ -156,7 +156,9 @@ def _judged_evidence(
     ]
     outcomes = judge_links(item.pair, links)
     own = outcomes.scores[outcomes.stated].astype(int)
-    return known[own], outcomes.near[outcomes.stated]
+    # Dialogue says nothing of silent shots; what pictures say is weighed in training/pictures.py.
+    heard = ~item.measured.silent[own]
+    return known[own][heard], outcomes.near[outcomes.stated][heard]
 
 
 def train_positions(
