@@ -99,16 +99,16 @@ def check_given(
 ) -> list[str]:
     """A warning for each language that the user gives and the text clearly is not in."""
     sides: tuple[tuple[str, str, str | None, Sequence[Subtitle | Sentence]], ...] = (
-        ("subtitles are", "--language", language, film.subtitles),
-        ("book is", "--book-language", book_language, book.sentences),
+        ("subtitles look like {} but are", "--language", language, film.subtitles),
+        ("book looks like {} but is", "--book-language", book_language, book.sentences),
     )
     found = []
     for what, option, given, parts in sides:
         looks = decide_language(" ".join(part.text for part in parts)) if given else None
         if given and looks and not are_kin(looks, parse_language(given)):
+            believed = language_name(parse_language(given))
             found.append(
-                f"the {what} in {language_name(looks)}, by the looks of the text, and read as "
-                f"{language_name(parse_language(given))}, as you say; is {option} right?"
+                f"the {what.format(language_name(looks))} read as {believed}, as {option} says"
             )
     return found
 
