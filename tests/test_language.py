@@ -6,6 +6,7 @@ from folioreel.errors import ConfigError
 from folioreel.language import (
     decide_language,
     detect_language,
+    html_language,
     join_languages,
     language_code,
     language_name,
@@ -98,3 +99,45 @@ def test_several_texts_have_a_language_if_they_agree():
     assert join_languages(["fr", None, "fr"]) == "fr"
     assert join_languages(["fr", "de"]) is None
     assert join_languages([]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("Deutsch", "de"), ("français", "fr"), ("Francais", "fr"), ("русский", "ru"),
+        ("日本語", "ja"), ("हिन्दी", "hi"), ("Bahasa  Indonesia", "id"), ("tiếng Việt", "vi"),
+        ("Bokmål", "nb"),
+    ],
+)  # fmt: skip
+def test_languages_by_their_own_names(name, code):
+    assert language_code(name) == code
+
+
+def test_a_wrong_name_is_told_with_those_that_are_known():
+    with pytest.raises(ConfigError, match=r"Afrikaans, Albanian, Arabic, .* Welsh, Yiddish"):
+        decide_language(FRENCH, given="Klingon")
+
+
+def test_one_paragraph_in_another_script_does_not_decide():
+    english = (
+        "Anna got a letter early in the morning. The postman knocked and left. On the shore stood "
+        "a tall lighthouse. Her father was sitting there."
+    )
+    russian = "Кто там? — спросила она. Это только ветер, — ответил старый дед Матвей."
+    assert decide_language(f"{english}\n\n{russian}") == "en"
+    assert decide_language(f"{russian} {PROVERBS['ru']}\n\nAnna and Kate.") == "ru"
+    # A character of Chinese or Japanese says more than a letter.
+    for code in ("ja", "zh", "ko"):
+        assert decide_language(f"{2 * PROVERBS[code]} Yesterday, in town.") == code
+
+
+def test_a_short_norwegian_text():
+    """Danish and Nynorsk are close, so that none of the three is sure; Norwegian it is."""
+    text = "Han satte seg ved vinduet og ventet på brevet hennes. Ingen kom den kvelden."
+    assert decide_language(text) == "no"
+
+
+def test_quotations_on_an_english_page():
+    assert html_language("fr") == ' lang="fr"'
+    assert html_language("ar") == ' lang="ar" dir="rtl"'
+    assert html_language("en") == html_language(None) == ""

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import tempfile
 import tomllib
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +19,7 @@ from importlib import resources
 from typing import Any
 
 from folioreel.errors import ConfigError, InputError
+from folioreel.text import dominant_script
 
 # ISO 639-1, then the codes of ISO 639-2 (both where they differ), then the English name.
 _TABLE = """
@@ -32,9 +35,32 @@ _TABLE = """
     Serbian; sv swe Swedish; ta tam Tamil; te tel Telugu; th tha Thai; tl tgl Tagalog; tr tur
     Turkish; uk ukr Ukrainian; ur urd Urdu; vi vie Vietnamese; yi yid Yiddish; zh chi zho Chinese
 """
+# What the languages call themselves; without accents, too.
+_OWN_NAMES = """
+    ar العربية; bg български; bn বাংলা; bs bosanski; ca català; ca valencià; cs čeština; cy Cymraeg;
+    da dansk; de Deutsch; el ελληνικά; es español; es castellano; et eesti; eu euskara; fa فارسی;
+    fi suomi; fr français; ga Gaeilge; gl galego; he עברית; hi हिन्दी; hr hrvatski; hu magyar; hy
+    հայերեն; id bahasa Indonesia; is íslenska; it italiano; ja 日本語; ka ქართული; ko 한국어; la
+    latina; lt lietuvių; lv latviešu; mk македонски; ms bahasa Melayu; nl Nederlands; no norsk; nb
+    norsk bokmål; nn norsk nynorsk; pl polski; pt português; ro română; ru русский; sk slovenčina;
+    sl slovenščina; sq shqip; sr српски; sr srpski; sv svenska; ta தமிழ்; te తెలుగు; th ไทย; th
+    ภาษาไทย; tl Filipino; tr Türkçe; uk українська; ur اردو; vi tiếng Việt; yi ייִדיש; zh 中文; zh
+    汉语; zh 漢語; zh Mandarin
+"""
 _ROWS = [row.split() for row in _TABLE.split(";")]
-_CODES = {name.casefold(): row[0] for row in _ROWS for name in row}
 _NAMES = {row[0]: row[-1] for row in _ROWS}
+_ANY_NAME = [(name, row[0]) for row in _ROWS for name in row] + [
+    (" ".join(name), code) for code, *name in (row.split() for row in _OWN_NAMES.split(";"))
+]
+
+
+def _plain(name: str) -> str:
+    """A name in small letters, without accents, and with one space between words."""
+    bare = (c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    return " ".join("".join(bare).casefold().split())
+
+
+_CODES = {_plain(name): code for name, code in _ANY_NAME}
 
 _PIECES, _PIECE_LENGTH = 10, 400
 """How much of a long text is looked at, in characters. 1,000 are enough to be right; spread over
@@ -58,8 +84,14 @@ class Language:
     """The language that a text is most likely in."""
 
     code: str  # ISO 639-1: two letters
-    confidence: float  # the probability that it is right, in 0…1
+    confidence: float  # the probability that it, or one so close in writing, is right, in 0…1
 
+
+_LETTERS_IN = {"CJK": 3, "HANGUL": 2}
+"""How many letters of an alphabet a character of these scripts stands for, about."""
+
+RIGHT_TO_LEFT = ("ar", "fa", "he", "ur", "yi")
+"""Languages that are written from right to left."""
 
 PREFERRED = "en"
 """Of several subtitles of a film, those in this language are read unless something else is known:
@@ -92,8 +124,11 @@ def detect_language(text: str) -> Language | None:
     sample = _sample(text)
     if not any(character.isalpha() for character in sample):
         return None
-    code, confidence = _identifier().classify(sample)
-    return Language(code=code, confidence=float(confidence))
+    ranking = _identifier().rank(_one_script(sample))
+    code = ranking[0][0]
+    # Norwegian looks like Danish and Nynorsk as well, but clearly like no fourth language.
+    confidence = sum(float(share) for other, share in ranking if are_kin(code, other))
+    return Language(code=code, confidence=min(1.0, confidence))
 
 
 def decide_language(
@@ -141,6 +176,21 @@ def _sample(text: str) -> str:
     return " ".join(text.split())
 
 
+def _one_script(text: str) -> str:
+    """A text without the letters of all scripts but its main one.
+
+    The detector goes by bytes: a paragraph in Russian would outweigh two in English.
+    """
+    letters = Counter(filter(str.isalpha, text))
+    scripts = {letter: str(dominant_script(letter)) for letter in letters}
+    shares: Counter[str] = Counter()
+    for letter, count in letters.items():
+        shares[scripts[letter]] += count * _LETTERS_IN.get(scripts[letter], 1)
+    main = shares.most_common(1)[0][0]
+    others = "".join(letter for letter in letters if scripts[letter] != main)
+    return text.translate(dict.fromkeys(map(ord, others))) if others else text
+
+
 @cache
 def _identifier() -> Any:
     from py3langid import langid  # here, as its model is slow to load
@@ -157,8 +207,8 @@ def _identifier() -> Any:
 
 
 def language_code(text: str | None) -> str | None:
-    """The two-letter code of `en`, `eng`, `en-US` or `English`; None for `und` or unknown words."""
-    return _CODES.get(re.split("[-_]", (text or "").strip().casefold())[0])
+    """The two-letter code of `fr`, `fra`, `fr-CA`, `French` or `français`; None for other words."""
+    return _CODES.get(_plain(re.split("[-_]", text or "")[0]))
 
 
 @cache
@@ -184,13 +234,30 @@ def parse_language(text: str) -> str:
     """
     code = language_code(text)
     if code is None:
-        raise ConfigError(f"{text!r} is not a language; give a code or a name: fr, French")
+        raise ConfigError(
+            f"{text[:40]!r} is not a language; give the code or the name (fr, fra, French, "
+            f"français) of one of these: {', '.join(sorted(_NAMES.values()))}"
+        )
     return code
+
+
+def check_names(*languages: str | None) -> None:
+    """Refuse what the user gives and is no language, before any work is done."""
+    for language in languages:
+        if language is not None:
+            parse_language(language)
 
 
 def language_name(code: str | None) -> str:
     """The English name of a two-letter code."""
     return _NAMES.get(code or "", "unknown language")
+
+
+def html_language(code: str | None) -> str:
+    """The attributes of what is quoted in a language on an English page; none for English."""
+    if code in (None, "en"):
+        return ""
+    return f' lang="{code}"' + (' dir="rtl"' if code in RIGHT_TO_LEFT else "")
 
 
 def three_letter_code(code: str) -> str:

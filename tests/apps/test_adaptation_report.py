@@ -250,3 +250,12 @@ def test_numbers_and_drawings_are_printed_alike(alignment, tmp_path):
     assert [title for title in order if title in ("One", "Two")] == ["One", "Two"]
     scenes = [t.text for t in etree.parse(tmp_path / "scenes.svg").iter("{*}text")]
     assert scenes[-5:] == ["0 %", "25 %", "50 %", "75 %", "100 %"]
+
+
+def test_what_is_quoted_has_its_language(alignment):
+    assert "lang=" not in to_html(make_report(alignment)).partition("<main>")[2]
+    book, film = replace(alignment.book, language="ar"), replace(alignment.film, language="fr")
+    page = to_html(make_report(replace(alignment, book=book, film=film)))
+    assert page.startswith('<!doctype html>\n<html lang="en">')
+    assert '<td class="text" lang="ar" dir="rtl">' in page
+    assert '<td class="text" lang="fr">' in page

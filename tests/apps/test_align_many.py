@@ -17,7 +17,7 @@ from folioreel.alignment import aligner
 from folioreel.apps import align_many as many
 from folioreel.apps.align_many import ManyConfig, align_many, align_pair, read_table
 from folioreel.cli import main
-from folioreel.errors import InputError
+from folioreel.errors import ConfigError, InputError
 from folioreel.export.estimates import spoken_lines
 from folioreel.export.results import write_results
 from folioreel.progress import Progress
@@ -309,3 +309,8 @@ def test_languages_by_row_or_for_all(tmp_path: Path) -> None:
     assert {result.status for result in align_many(table, tmp_path / "out", config)} == {"kept"}
     other = ManyConfig(workers=1, preset="fast", force=True)
     assert {result.status for result in align_many(table, tmp_path / "out", other)} == {"aligned"}
+
+
+def test_a_language_that_does_not_exist_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not a language"):
+        align_many(tmp_path / "none.csv", tmp_path / "out", ManyConfig(language="Klingon"))

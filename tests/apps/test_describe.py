@@ -261,3 +261,13 @@ def test_no_sheet_of_nothing(alignment, tmp_path):
     with pytest.raises(InputError, match="would be empty"):
         write_sheet(replace(alignment, links=links), tmp_path / "sheet")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_sheet_says_what_language_it_quotes(alignment, tmp_path):
+    book, film = replace(alignment.book, language="fa"), replace(alignment.film, language="it")
+    told = replace(alignment, book=book, film=film)
+    (path,) = write_sheet(told, tmp_path / "sheet.html")
+    page = lxml_html.document_fromstring(path.read_text(encoding="utf-8"))
+    assert set(page.xpath("//blockquote/@lang")) == {"fa"}
+    assert set(page.xpath("//blockquote/@dir")) == {"rtl"}
+    assert set(page.xpath("//p[@class='said']/@lang")) == {"it"}

@@ -230,6 +230,8 @@ def test_a_language_that_does_not_exist(pair, tmp_path):
     for option in ("--language", "--book-language"):
         result = run("align", *pair, option, "Klingon", "--out", tmp_path / "out")
         assert_one_line(result, "'Klingon' is not a language")
+        # Before any file is read.
+        assert_one_line(run("align", "no.txt", "no.srt", option, "Klingon"), "not a language")
     assert not (tmp_path / "out").exists()
 
 

@@ -293,3 +293,20 @@ def test_wrong_input_is_one_line(corpus, tmp_path):
     assert_one_line(run("corpus", "index", corpus, "--encoder", "no-such"), "unknown sentence")
     assert run("corpus", "search", "--corpus", corpus).exit_code == 2
     assert run("corpus", "index", corpus, "--engine", "spark").exit_code == 2
+
+
+def test_books_without_vectors_are_told_once(tmp_path):
+    tale = "Vanha seppä takoi hevosenkenkiä koko talvi-illan. Tyttö juoksi metsän läpi rantaan.\n\n"
+    (tmp_path / "library").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "library" / f"{name}.txt").write_text(f"{name}. {5 * tale}", encoding="utf-8")
+    folder = tmp_path / "corpus"
+    run("corpus", "build", tmp_path / "library", "--out", folder, "--min-words", 1)
+    told = run("corpus", "index", folder, "--workers", 1).stderr
+    assert told.count("books in Finnish are found by their words alone") == 1
+    told = run("corpus", "search", "seppä takoi talvella", "--corpus", folder).stderr
+    assert "searched by words alone: use-multilingual does not know the query's language" in told
+    told = run("corpus", "search", "a blacksmith", "--corpus", folder, "--by", "meaning").stderr
+    assert told.count("books in Finnish are found by their words alone") == 1
+    words = run("corpus", "search", "seppä", "--corpus", folder, "--by", "words")
+    assert (words.exit_code, words.stderr) == (0, "")

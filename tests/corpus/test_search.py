@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_stories import RUSSIAN, SMALL, build_tales, write_tales
 
-from folioreel.corpus.build import build_corpus
+from folioreel.corpus.build import CorpusConfig, build_corpus
 from folioreel.corpus.index import IndexConfig, index_corpus
 from folioreel.corpus.reader import open_corpus
 from folioreel.corpus.search import SearchStore, join_ranks, nearest_by_signs
@@ -244,3 +244,97 @@ def test_the_language_of_a_book_is_recorded_and_searched(tmp_path: Path) -> None
     (found,) = opened.search("un emir arrive", 1, by="words")
     assert found.sentence.text == lines[1]
     assert opened.missing_words("l'emir arrivant xylophone") == ["xylophone"]
+
+
+TALES = {
+    "fr": (
+        "Le vieux pêcheur répara son filet devant la cabane.",
+        "Par une tempête pareille, même les mouettes ne volent pas.",
+        "La jeune fille ouvrit la lettre et lut qu'on l'attendait au phare avant minuit.",
+    ),
+    "ru": (
+        "Старый доктор долго искал свои очки под диваном в гостиной.",
+        "Лошадь упала на льду, и кучер громко ругался посреди улицы.",
+        "Мальчик спрятал украденное яблоко за спину и покраснел.",
+    ),
+    "ja": (
+        "アンナは朝早く手紙を受け取った。",
+        "料理人は大きな鍋でスープを作っていた。",
+        "兵士たちは橋を渡って北へ進んだ。",
+    ),
+    "fi": (
+        "Vanha seppä takoi hevosenkenkiä koko pitkän talvi-illan.",
+        "Tyttö juoksi metsän läpi järven rantaan veljeään etsimään.",
+        "Isäntä antoi rengille leipää ja lämpimän turkin matkaa varten.",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory) -> SearchStore:
+    """Books in French, Russian, Japanese and Finnish, of which the encoder knows three."""
+    tmp_path = tmp_path_factory.mktemp("mixed")
+    (tmp_path / "library").mkdir()
+    for code, lines in TALES.items():
+        # Repeated, so that the language is clear and no book too short.
+        text = "\n\n".join(4 * lines)
+        (tmp_path / "library" / f"{code}.txt").write_text(text, encoding="utf-8")
+    report = build_corpus(tmp_path / "library", tmp_path / "corpus", CorpusConfig(min_words=1))
+    assert sorted(str(book.language) for book in report.kept) == ["fi", "fr", "ja", "ru"]
+    indexed = index_corpus(tmp_path / "corpus", HERE)
+    assert (indexed.encoder, indexed.by_words) == ("use-multilingual", {"fi": 1})
+    return SearchStore.open(tmp_path / "corpus")
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "line"),
+    [
+        ("même les mouettes ne volent pas", "fr", 1),
+        ("Elle devait venir au phare avant douze heures du soir.", "fr", 2),
+        ("Даже чайки не летают в такую бурю.", "fr", 1),
+        ("The boy blushed and hid the apple that he had stolen.", "ru", 2),
+        ("Das Pferd stürzte auf dem Eis.", "ru", 1),
+        ("Los soldados cruzaron el puente hacia el norte.", "ja", 2),
+        ("アンナに手紙が届いた。", "ja", 0),
+    ],
+)
+def test_other_languages_are_found_by_meaning(mixed, query, code, line) -> None:
+    (found,) = mixed.search(query, 1, by="meaning")
+    assert found.sentence.text == TALES[code][line]
+
+
+def test_a_language_that_the_encoder_does_not_know_is_found_by_words(mixed) -> None:
+    assert mixed.by_words == ("fi",)
+    assert mixed.sentences == 48
+    found = mixed.search("seppä takoi hevosenkengän talvella", 3)
+    assert found[0].sentence.text == TALES["fi"][0]
+    assert all(each.scores.meaning is None for each in found)
+    near = mixed.search("A blacksmith was forging horseshoes.", 20, by="meaning")
+    assert {each.book.language for each in near} <= {"fr", "ru", "ja"}
+    assert not mixed.understands("Ο γέρος σιδεράς")  # nor Greek, by its script
+
+
+def test_half_width_letters_are_letters(mixed) -> None:
+    assert mixed.search("ｱﾝﾅ", 1, by="words")[0].sentence.text == TALES["ja"][0]
+    assert mixed.missing_words("ｱﾝﾅ xylophone") == ["xylophone"]
+
+
+def test_books_in_english_keep_their_encoder(folder: Path) -> None:
+    report = index_corpus(folder, HERE)
+    assert (report.encoder, report.by_words, report.added) == ("student", {}, 0)
+
+
+def test_a_named_encoder_is_used(tmp_path: Path) -> None:
+    """Of books in a language that it does not know, it says nothing."""
+    (tmp_path / "library").mkdir()
+    text = "\n\n".join(4 * TALES["fr"])
+    (tmp_path / "library" / "fr.txt").write_text(text, encoding="utf-8")
+    build_corpus(tmp_path / "library", tmp_path / "corpus", CorpusConfig(min_words=1))
+    report = index_corpus(tmp_path / "corpus", IndexConfig(workers=1, encoder="student"))
+    assert (report.encoder, report.by_words) == ("student", {"fr": 1})
+    store = SearchStore.open(tmp_path / "corpus")
+    assert store.search("the gulls", 1, by="meaning") == ()
+    for by in ("both", "meaning"):
+        (found,) = store.search("les mouettes ne volent pas", 1, by=by)
+        assert found.sentence.text == TALES["fr"][1]
+        assert found.scores.meaning is None

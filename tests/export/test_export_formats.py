@@ -417,3 +417,42 @@ def test_one_title_if_film_and_book_have_the_same(alignment, write, tmp_path):
 def test_names_that_are_no_text(tmp_path):
     path = tmp_path / os.fsdecode(b"film \xff.mkv")
     assert address_of(path, "film", tmp_path / "alignment.eaf") == "film%20%FF.mkv"
+
+
+@pytest.fixture(scope="module")
+def in_two_languages(alignment) -> Alignment:
+    book, film = replace(alignment.book, language="fr"), replace(alignment.film, language="de")
+    return replace(alignment, book=book, film=film)
+
+
+def test_tei_names_the_languages(in_two_languages, tei_schema, tmp_path):
+    write_format(in_two_languages, "tei", tmp_path / "a.xml")
+    document = etree.parse(tmp_path / "a.xml")
+    assert tei_schema.validate(document), tei_schema.error_log
+    tei = {"t": "http://www.tei-c.org/ns/1.0"}
+    found = {
+        group.get("type"): group.xpath("string(@xml:lang)")
+        for group in document.xpath("//t:spanGrp", namespaces=tei)
+    }
+    assert found == {"moment": "de", "passage": "fr"}
+    assert document.xpath("//t:langUsage/t:language/@ident", namespaces=tei) == ["de", "fr"]
+
+
+def test_web_annotations_name_the_languages(in_two_languages, tmp_path):
+    write_format(in_two_languages, "web-annotation", tmp_path / "a.jsonld")
+    items = json.loads((tmp_path / "a.jsonld").read_text(encoding="utf-8"))["first"]["items"]
+    assert {item["target"]["language"] for item in items} == {"de"}
+    assert {item["body"]["language"] for item in items} == {"fr"}
+
+
+def test_eaf_names_the_languages(in_two_languages, tmp_path):
+    write_format(in_two_languages, "eaf", tmp_path / "a.eaf")
+    elan = pytest.importorskip("pympi").Elan.Eaf(str(tmp_path / "a.eaf"))
+    assert sorted(elan.languages) == ["deu", "fra"]
+    assert elan.get_parameters_for_tier("said")["LANG_REF"] == "deu"
+    assert elan.get_parameters_for_tier("passage@said")["LANG_REF"] == "fra"
+    assert not elan.get_parameters_for_tier("place@said").get("LANG_REF")
+    # The order of the elements that ELAN's schema demands.
+    tags = dict.fromkeys(child.tag for child in etree.parse(tmp_path / "a.eaf").getroot())
+    kinds = ["LINGUISTIC_TYPE", "LANGUAGE", "CONSTRAINT"]
+    assert list(tags) == ["HEADER", "TIME_ORDER", "TIER", *kinds]

@@ -17,6 +17,7 @@ from folioreel.ingest.parts import Wanted
 from folioreel.ingest.several import Given, check_order, each_given
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.video.shot_detectors import DetectorName
+from folioreel.language import check_names
 from folioreel.models.presets import AUTO
 from folioreel.models.sentence_encoder import TextEncoder, load_encoder
 from folioreel.progress import ProgressCallback, ignore_progress
@@ -91,6 +92,7 @@ def align(
         aligner = Aligner.load("default")
         if encoder is not None:
             load_encoder(encoder)  # a wrong name is refused before the film is read
+    check_names(language, book_language)
     given_book, given_film = book, film
     if not isinstance(book, Book):
         _refuse_swapped(book, film)
@@ -113,6 +115,8 @@ def align(
         aligner = Aligner.choose(film, book, encoder)
     warnings = [*_unordered(given_book, book.volumes), *_unordered(given_film, film.parts)]
     # Before the work, which may take minutes.
+    for doubt in verdict.check_given(film, book, language, book_language):
+        warnings += _warn(doubt)
     foreign = _warn(verdict.check_languages(film, book, aligner.languages))
     if not foreign and (track := verdict.find_track(film, book)):
         _log.info("subtitles in the language of the book align better; %s", track)

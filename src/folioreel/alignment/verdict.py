@@ -17,7 +17,7 @@ from folioreel.ingest.ocr.recognisers import can_read
 from folioreel.ingest.video.container import OpenVideo
 from folioreel.ingest.video.tracks import Track, list_tracks, read_track
 from folioreel.isolation import read_apart
-from folioreel.language import are_kin, language_name
+from folioreel.language import are_kin, decide_language, language_name, parse_language
 from folioreel.models.multilingual_encoder import LANGUAGES
 from folioreel.progress import ProgressCallback
 from folioreel.similarity.tfidf import compare_bags, make_bag
@@ -92,6 +92,25 @@ def check_fit(alignment: Alignment) -> str | None:
         "this does not look like the film of this book: the two share no more than any film and "
         "any book; most links are probably chance"
     )
+
+
+def check_given(
+    film: Film, book: Book, language: str | None, book_language: str | None
+) -> list[str]:
+    """A warning for each language that the user gives and the text clearly is not in."""
+    sides: tuple[tuple[str, str, str | None, Sequence[Subtitle | Sentence]], ...] = (
+        ("subtitles look like {} but are", "--language", language, film.subtitles),
+        ("book looks like {} but is", "--book-language", book_language, book.sentences),
+    )
+    found = []
+    for what, option, given, parts in sides:
+        looks = decide_language(" ".join(part.text for part in parts)) if given else None
+        if given and looks and not are_kin(looks, parse_language(given)):
+            believed = language_name(parse_language(given))
+            found.append(
+                f"the {what.format(language_name(looks))} read as {believed}, as {option} says"
+            )
+    return found
 
 
 def check_languages(film: Film, book: Book, known: frozenset[str] | None) -> str | None:

@@ -44,6 +44,7 @@ from folioreel.ingest.source import read_bytes
 from folioreel.ingest.sync import Timing
 from folioreel.ingest.tables import read_rows
 from folioreel.json_input import parse_json
+from folioreel.language import check_names
 from folioreel.models.presets import AUTO
 from folioreel.models.sentence_encoder import load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
@@ -115,6 +116,7 @@ def align_many(
         Aligner.load(config.preset, config.encoder)
     elif config.encoder is not None:
         load_encoder(config.encoder)
+    check_names(config.language, config.book_language)
     tasks = read_table(Path(table), config)
     check_summary(out, force=config.force)
     results: dict[str, PairOutcome] = {}

@@ -100,6 +100,10 @@ class IndexedCorpus:
             )
         if not self._store.sentences:
             raise InputError("holds no books; build it from a folder that has some", folder)
+        if not self._store.has_vectors:
+            raise InputError(
+                f"has no sentence in a language that the encoder {self.encoder.name} knows", folder
+            )
         self.check_query = self._store.check_query
         self.mean_vector = self._store.mean_vector
 

@@ -94,7 +94,9 @@ def _compare_films(alignments: Sequence[Alignment], found: Sequence[Adaptation])
                 text="The book from left to right, with a mark at each chapter: darker where it is "
                 "more likely that the film renders the paragraph.",
                 drawing=("kept", draw_strips(strips, "What each film keeps", marks)),
-                table=Table(name="chapters", rows=tuple(chapters)),
+                table=Table(
+                    name="chapters", rows=tuple(chapters), languages={"chapter": book.language}
+                ),
             ),
         ),
     )

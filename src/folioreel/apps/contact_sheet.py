@@ -24,6 +24,7 @@ from folioreel.errors import InputError
 from folioreel.export.page_html import encode_jpeg
 from folioreel.files import check_output_file, make_folder, write_text, writing_together
 from folioreel.ingest.picture import FilmStills, read_picture
+from folioreel.language import html_language
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import cut_text, squeeze
 from folioreel.types import Alignment, Shot
@@ -61,6 +62,8 @@ class Sheet:
     title: str
     subtitle: str
     cards: tuple[Card, ...]
+    film_language: str | None
+    book_language: str | None
 
 
 def make_sheet(
@@ -103,6 +106,8 @@ def make_sheet(
         title=squeeze(alignment.title),
         subtitle=f"{count} {what} that are in the book{where}",
         cards=cards,
+        film_language=film.language,
+        book_language=alignment.book.language,
     )
 
 
@@ -159,7 +164,7 @@ def write_sheet_html(sheet: Sheet, path: Path) -> None:
         title=html.escape(sheet.title),
         subtitle=html.escape(sheet.subtitle),
         layout="grid",
-        cards="\n".join(map(_card_html, sheet.cards)),
+        cards="\n".join(_card_html(card, sheet) for card in sheet.cards),
     )
     write_text(path, page)
 
@@ -180,15 +185,18 @@ def write_gallery(
     write_text(path, page)
 
 
-def _card_html(card: Card) -> str:
+def _card_html(card: Card, sheet: Sheet) -> str:
     description = card.description
     passage = description.passage
-    said = f'<p class="said">{html.escape(description.said)}</p>' if description.said else ""
+    spoken, written = map(html_language, (sheet.film_language, sheet.book_language))
+    words = html.escape(description.said)
+    said = f'<p class="said"{spoken}>{words}</p>' if words else ""
     return (
         f"<article>{_image_html(card.jpeg, f'frame at {card.clock}')}"
         f'<p class="said">{html.escape(card.clock)} · {description.score:.0%}</p>{said}'
-        f"<blockquote>{html.escape(card.sentence)}</blockquote>"
-        f'<p class="place">{html.escape(_join(passage.chapter, passage.place))}</p></article>'
+        f"<blockquote{written}>{html.escape(card.sentence)}</blockquote>"
+        f'<p class="place"{written}>{html.escape(_join(passage.chapter, passage.place))}</p>'
+        "</article>"
     )
 
 

@@ -19,11 +19,11 @@ from folioreel.apps.adaptation import chapter_name
 from folioreel.apps.illustrate import Edition, Mark, Still
 from folioreel.export.xml_files import xml_text
 from folioreel.files import replacing
+from folioreel.language import RIGHT_TO_LEFT
 from folioreel.text import cut_text, sentence_joint, squeeze
 from folioreel.times import format_clock
 from folioreel.types import Chapter, Paragraph, Sentence
 
-_RIGHT_TO_LEFT = ("ar", "fa", "he", "ur", "yi")
 _SAID = '<span class="said"'
 _LONGEST_LINE = 70  # characters of a line in the list of scenes
 _URL = "%:/?[]@!$&'()*+,;="  # what has a meaning in an address, and is not escaped
@@ -134,7 +134,7 @@ class _Writer:
         self._edition, self._link = edition, link
         self._book, self._film = edition.alignment.book, edition.alignment.film
         self._language = self._book.language or "und"
-        is_turned = self._language in _RIGHT_TO_LEFT
+        is_turned = self._language in RIGHT_TO_LEFT
         self._direction = ' dir="rtl"' if is_turned else ""
         self._progression = ' page-progression-direction="rtl"' if is_turned else ""
 

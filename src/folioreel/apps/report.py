@@ -39,7 +39,7 @@ def make_report(alignment: Alignment) -> Report:
         subtitle=" ".join([subtitle, *(f"Warning: {warning}." for warning in alignment.warnings)]),
         sections=(
             _overview(alignment, found),
-            _chapters(found),
+            _chapters(book, found),
             _scenes(alignment, found),
             _left_out(book, found),
             _added(alignment, found),
@@ -86,7 +86,7 @@ def _overview(alignment: Alignment, found: Adaptation) -> Section:
     )
 
 
-def _chapters(found: Adaptation) -> Section:
+def _chapters(book: Book, found: Adaptation) -> Section:
     rows: list[dict[str, Cell]] = [
         {
             "chapter": use.title,
@@ -104,7 +104,7 @@ def _chapters(found: Adaptation) -> Section:
         text="How much of each chapter is in the film, by its words, and how the film compresses "
         "it: the words of the chapter for each minute of the film that renders it.",
         drawing=("chapters", drawing),
-        table=Table(name="chapters", rows=tuple(rows)),
+        table=Table(name="chapters", rows=tuple(rows), languages={"chapter": book.language}),
     )
 
 
@@ -139,7 +139,11 @@ def _scenes(alignment: Alignment, found: Adaptation) -> Section:
         text="The film is cut at its longest pauses in the dialogue, into a scene for every two "
         "minutes. These are not the scenes of a screenplay.",
         drawing=("scenes", draw_strips([strip], "Scenes in the book", marks)),
-        table=Table(name="scenes", rows=tuple(rows)),
+        table=Table(
+            name="scenes",
+            rows=tuple(rows),
+            languages={"chapter": alignment.book.language, "begins": film.language},
+        ),
     )
 
 
@@ -166,6 +170,7 @@ def _left_out(book: Book, found: Adaptation) -> Section:
             rows=tuple(rows),
             columns=("words", "chance", "chapter", "place", "begins"),
             most=_SHOWN,
+            languages=dict.fromkeys(("chapter", "begins"), book.language),
         ),
     )
 
@@ -190,6 +195,7 @@ def _added(alignment: Alignment, found: Adaptation) -> Section:
             rows=tuple(rows),
             columns=("from", "minutes", "lines", "share_in_book", "begins"),
             most=_SHOWN,
+            languages={"begins": alignment.film.language},
         ),
     )
 
@@ -229,6 +235,7 @@ def _order(alignment: Alignment, found: Adaptation) -> Section:
             rows=tuple(rows),
             columns=("film", "lines", "moved_by_paragraphs", "chance", "chapter", "passage"),
             most=_SHOWN,
+            languages=dict.fromkeys(("chapter", "passage"), book.language),
         ),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from folioreel.export.estimates import Estimate, spaced_percent
 from folioreel.export.tables import write_rows
 from folioreel.files import check_output_folder, write_text, writing_together
+from folioreel.language import html_language
 from folioreel.text import squeeze
 
 _PAGE = Template(Path(__file__).with_name("report.html").read_text(encoding="utf-8"))
@@ -44,6 +45,8 @@ class Table:
     """What its CSV file has if there are no rows."""
     most: int | None = None
     """How many rows a page shows; the CSV file has all."""
+    languages: Mapping[str, str | None] = field(default_factory=dict)
+    """The language of each column that quotes the film or the book."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +144,9 @@ def _table_html(table: Table) -> str:
     body = ""
     for row in shown:
         cells = (
-            f'<td class="{kinds[name]}">{_cell_html(name, cell)}</td>' for name, cell in row.items()
+            f'<td class="{kinds[name]}"{html_language(table.languages.get(name))}>'
+            f"{_cell_html(name, cell)}</td>"
+            for name, cell in row.items()
         )
         body += f"<tr>{''.join(cells)}</tr>"
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,7 @@ def build(folder: Path, out: Path, **settings: Any) -> None:
 
 @corpus.command()
 @_corpus_argument
-@options.encoder("Sentence encoder.", default="student", show_default=True)
+@options.encoder("Sentence encoder (default: student for English, use-multilingual otherwise).")
 @options.parallel
 @options.json
 def index(folder: Path, **settings: Any) -> None:
@@ -104,6 +105,7 @@ def index(folder: Path, **settings: Any) -> None:
     figures = {"books": report.books, "sentences": report.sentences}
     output.show_figures({**figures, "books added": report.added, "books removed": report.removed})
     output.show_list("not indexed", [f"{path}: {reason}" for path, reason in report.failures])
+    _note_languages(report.by_words, report.encoder)
 
 
 @corpus.command()
@@ -134,6 +136,11 @@ def search(query: tuple[str, ...], corpus: Path, count: int, by: By) -> None:
         output.show_note(f"{waiting}; run: folioreel corpus index {corpus}")
     words = " ".join(query)  # so that a query needs no quotes
     found = store.search(words, count, by)
+    encoder = store.encoder.name
+    if by != "words" and not store.understands(words):
+        output.show_note(f"searched by words alone: {encoder} does not know the query's language")
+    elif by == "meaning":
+        _note_languages(store.by_words, encoder)
     if missing := ", ".join(store.missing_words(words)):
         output.show_note(f"not found in any book: {missing}; check spelling and language")
     output.show_json([answer.to_dict() for answer in found])
@@ -171,6 +178,17 @@ def stats(folder: Path, genres: Path | None) -> None:
         statistics = measure_corpus(open_corpus(folder), progress, known)
     output.show_json(asdict(statistics))
     output.show_figures(statistics.figures())
+
+
+def _note_languages(languages: Iterable[str], encoder: str) -> None:
+    """Say which books have no vectors."""
+    from folioreel.language import language_name
+
+    if names := " and ".join(map(language_name, languages)):
+        output.show_note(
+            f"books in {names} are found by their words alone: the encoder {encoder} was not "
+            "trained on them"
+        )
 
 
 def _show_report(report: CorpusReport, out: Path) -> None:

@@ -9,25 +9,28 @@ is stopped or killed leaves a store that works, and the next one continues from 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from folioreel.corpus import store
-from folioreel.corpus.manifest import locked, text_path
+from folioreel.corpus.manifest import BookRecord, locked, text_path
 from folioreel.corpus.reader import BookText, Corpus, open_corpus
 from folioreel.corpus.store import IndexedBook, StoreRecord, VectorFile
 from folioreel.corpus.words import WordIndex, WordWriter
 from folioreel.engines.batch import EngineName, run_many
 from folioreel.errors import ConfigError, InputError
 from folioreel.files import UNFINISHED, file_sha256, make_folder, write_whole
-from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
+from folioreel.models.multilingual_encoder import reads_language
+from folioreel.models.sentence_encoder import MULTILINGUAL, SentenceEncoder, load_encoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.text import dominant_script
 
 # Sentences between two commits: about thirty novels. A kill costs the word index of at most this
 # many; committing more often would leave Tantivy with many small segments to merge.
 _COMMIT_SENTENCES = 200_000
+_ENGLISH = "student"  # the encoder for books in English
 SCRIPT_SENTENCES = 500
 """Sentences that decide on a book's script: enough that a foreign motto or title page does not."""
 
@@ -36,7 +39,8 @@ SCRIPT_SENTENCES = 500
 class IndexConfig:
     """How a corpus is indexed."""
 
-    encoder: str = "student"  # the sentence encoder, as `load_encoder` takes it
+    encoder: str | None = None
+    """The sentence encoder, as `load_encoder` takes it (default: by the languages of the books)."""
     engine: EngineName = "local"
     workers: int | None = 1  # number of books that are encoded in parallel; see `run_many`
 
@@ -51,6 +55,10 @@ class IndexReport:
     removed: int  # books that are no longer in the corpus
     failures: tuple[tuple[str, str], ...]
     """Path and reason of each book that could not be indexed; the next run tries it again."""
+    encoder: str  # its name or folder
+    by_words: dict[str, int]
+    """Languages that the encoder does not know, and how many books are in each: they are found by
+    their words alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +80,8 @@ def index_corpus(
 
     Args:
         folder: A corpus that `build_corpus` wrote; the store is kept inside it.
-        config: The encoder and where it runs (default: `student` on this machine).
+        config: The encoder and where it runs (default: `student` if all books are in English,
+            `use-multilingual` if not, on this machine).
         progress: Called as books are done.
 
     Raises:
@@ -87,7 +96,14 @@ def index_corpus(
         corpus = open_corpus(folder)
         if not corpus.books:
             raise InputError("holds no books; build it from a folder that has some", folder)
-        return _IndexRun(corpus, load_encoder(config.encoder), config, progress).finish()
+        config = replace(config, encoder=config.encoder or choose_encoder(corpus.books))
+        return _IndexRun(corpus, config, progress).finish()
+
+
+def choose_encoder(books: Iterable[BookRecord]) -> str:
+    """The encoder for some books: the multilingual one, unless all are in English or unknown."""
+    is_english = all(book.language in (None, "en") for book in books)
+    return _ENGLISH if is_english else MULTILINGUAL
 
 
 def embed_book(task: EmbedTask) -> bytes:
@@ -106,18 +122,19 @@ class _IndexRun:
 
     A book passes through three states: `todo`, encoded (its vectors are saved), and `done` (its
     words and passages are saved as well). Books become done in the order of the corpus, so that the
-    full-text index does not depend on which worker was faster.
+    full-text index does not depend on which worker was faster. A book in a language that the
+    encoder does not know gets no vectors: what they say is chance.
     """
 
     def __init__(
         self,
         corpus: Corpus,
-        encoder: SentenceEncoder,
         config: IndexConfig,
         progress: ProgressCallback,
     ) -> None:
         self._corpus = corpus
-        self._encoder = encoder
+        self._encoder_name = str(config.encoder)
+        self._encoder: SentenceEncoder = load_encoder(self._encoder_name)
         self._config = config
         self._progress = progress
         self._records = {record.id: record for record in corpus.books}
@@ -128,7 +145,7 @@ class _IndexRun:
             book.id: book
             for book in self._wanted.values()
             if book == self._before.get(book.id)
-            and self._vectors(book).is_whole()
+            and self._is_encoded(book)
             and store.is_whole(store.passage_path(corpus.folder, book))
         }
         self._todo = [book for book in self._wanted.values() if book.id not in self._done]
@@ -144,7 +161,7 @@ class _IndexRun:
         for book_id in gone:
             words.remove_book(book_id)
         # A killed run may have saved vectors that were not committed.
-        encoded = {book.id for book in self._todo if self._vectors(book).is_whole()}
+        encoded = {book.id for book in self._todo if self._is_encoded(book)}
         self._add_words(words, encoded)
         tasks = self._embed_tasks([book for book in self._todo if book.id not in encoded])
         engine, workers = self._config.engine, self._config.workers
@@ -160,6 +177,9 @@ class _IndexRun:
         self._commit(words)
         words.close()
         self._sweep()
+        unread = Counter(
+            str(book.language) for book in self._done.values() if not self._has_vectors(book)
+        )
         return IndexReport(
             books=len(self._done),
             sentences=sum(book.sentences for book in self._done.values()),
@@ -168,6 +188,8 @@ class _IndexRun:
             failures=tuple(
                 sorted((self._records[key].path, why) for key, why in self._failures.items())
             ),
+            encoder=self._encoder_name,
+            by_words=dict(sorted(unread.items())),
         )
 
     def _survey(self) -> dict[str, IndexedBook]:
@@ -201,7 +223,7 @@ class _IndexRun:
             yield EmbedTask(
                 book_id=book.id,
                 texts=texts,
-                encoder=self._config.encoder,
+                encoder=self._encoder_name,
                 fingerprint=self._encoder.fingerprint,
             )
 
@@ -236,7 +258,7 @@ class _IndexRun:
         """Commit everything so far: the words first, then the record that names their books."""
         words.commit()
         record = StoreRecord(
-            encoder=self._config.encoder,
+            encoder=self._encoder_name,
             fingerprint=self._encoder.fingerprint,
             units=self._encoder.units,
             books=tuple(self._done[book_id] for book_id in self._wanted if book_id in self._done),
@@ -256,6 +278,12 @@ class _IndexRun:
 
     def _read_text(self, book: IndexedBook) -> BookText:
         return self._corpus.read(self._records[book.id]).text
+
+    def _has_vectors(self, book: IndexedBook) -> bool:
+        return reads_language(self._encoder_name, book.language)
+
+    def _is_encoded(self, book: IndexedBook) -> bool:
+        return not self._has_vectors(book) or self._vectors(book).is_whole()
 
     def _vectors(self, book: IndexedBook) -> VectorFile:
         encoder = self._encoder

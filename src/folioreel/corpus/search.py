@@ -10,6 +10,7 @@ rankings are joined by reciprocal rank fusion.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -27,8 +28,10 @@ from folioreel.corpus.reader import Corpus, CorpusPassage, CorpusSentence, open_
 from folioreel.corpus.store import IndexedBook, StoreRecord
 from folioreel.corpus.words import Place, WordIndex
 from folioreel.errors import ConfigError, InputError
+from folioreel.language import detect_language
+from folioreel.models.multilingual_encoder import reads_language, reads_script
 from folioreel.models.onnx_graphs import unit_rows
-from folioreel.models.sentence_encoder import SentenceEncoder, load_encoder
+from folioreel.models.sentence_encoder import MULTILINGUAL, SentenceEncoder, load_encoder
 from folioreel.text import dominant_script, tokenize
 
 By = Literal["both", "meaning", "words"]
@@ -42,6 +45,9 @@ _DEPTH = 100
 # Sentences, evenly spread, whose vectors give the mean: the standard error of such a mean is
 # 1/141 of the spread, and reading all of a large corpus would take minutes.
 _MEAN_SAMPLE = 20_000
+# A query is mostly too short for more certainty; a wrong guess costs one of the two rankings.
+_LIKELY = 0.5
+_UNSPACED = ("CJK", "THAI")
 # The constant of reciprocal rank fusion, as published (Cormack et al., 2009): the larger it is,
 # the less the first places differ.
 _RANK_OFFSET = 60
@@ -98,11 +104,14 @@ class SearchStore:
         self._units = record.units
         self._books = [book for book in record.books if self._is_current(book)]
         self._numbers = {book.id: number for number, book in enumerate(self._books)}
+        self._encoded = [
+            book for book in self._books if reads_language(record.encoder, book.language)
+        ]
         self._files = [
             store.vector_file(corpus.folder, book, record.fingerprint, record.units)
-            for book in self._books
+            for book in self._encoded
         ]
-        self._starts = np.cumsum([0, *(book.sentences for book in self._books)])
+        self._starts = np.cumsum([0, *(book.sentences for book in self._encoded)])
         self._signs = np.empty((self._starts[-1], store.sign_words(record.units)), dtype=np.uint64)
         for file, start in zip(self._files, self._starts, strict=False):
             file.read_signs(self._signs[start : start + file.sentences])
@@ -128,10 +137,23 @@ class SearchStore:
     @property
     def sentences(self) -> int:
         """The number of sentences that can be found."""
-        return len(self._signs)
+        return sum(book.sentences for book in self._books)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether anything can be found by meaning."""
+        return len(self._signs) > 0
+
+    @property
+    def by_words(self) -> tuple[str, ...]:
+        """The languages that the encoder does not know: found by words alone."""
+        encoded = {book.id for book in self._encoded}
+        return tuple(sorted({str(b.language) for b in self._books if b.id not in encoded}))
 
     def search(self, query: str, count: int = 10, by: By = "both") -> tuple[Found, ...]:
         """The sentences that answer a query, best first.
+
+        By words alone if the encoder does not know the query's language (`understands`).
 
         Raises:
             InputError: The query has no words, or is in another script than all books; or the
@@ -151,7 +173,8 @@ class SearchStore:
             raise ConfigError(f"count must be at least 1, not {count}")
         if by not in get_args(By):
             raise ConfigError(f"by must be one of {', '.join(get_args(By))}, not {by!r}")
-        self.check_query(query)
+        self.check_query(query, by)
+        by = by if self.understands(query) else "words"
         # The rankings must be deep enough that `count` places are left when they agree.
         depth = max(_DEPTH, count)
         meaning = self.nearest(query, depth) if by != "words" else {}
@@ -162,9 +185,22 @@ class SearchStore:
             for place, score in joined
         ]
 
+    def understands(self, query: str) -> bool:
+        """Whether the encoder can read a query, by its script and its likely language."""
+        if not reads_script(self.encoder.name, _script(query)):
+            return False
+        if not self.by_words:  # most corpora: detection takes most of a second
+            return True
+        found = detect_language(query)
+        return found is None or found.confidence < _LIKELY or found.code not in self.by_words
+
     def missing_words(self, query: str) -> list[str]:
-        """The words of a query that occur in no sentence: misspelt, or from another language."""
-        forms = {word: self._words.split(word) for word in tokenize(query)}
+        """The words of a query that occur in no sentence: misspelt, or from another language.
+
+        Scripts without spaces are left out, as they are searched by pairs of characters.
+        """
+        words = [word for word in tokenize(query) if dominant_script(word) not in _UNSPACED]
+        forms = {word: self._words.split(word) for word in words}
         return [word for word in forms if not any(map(self._words.count_sentences, forms[word]))]
 
     def nearest(self, query: str, count: int) -> dict[Place, float]:
@@ -174,7 +210,8 @@ class SearchStore:
     def nearest_to(self, vector: NDArray[np.float32], count: int) -> dict[Place, float]:
         """The sentences with the nearest vectors and their cosines, best first."""
         vector = unit_rows(vector[None])[0]
-        if not vector.any():  # a query of unknown words has no direction
+        # A query of unknown words has no direction, and some languages have no vectors.
+        if not vector.any() or not len(self._signs):
             return {}
         rows = nearest_by_signs(
             self._signs, store.pack_signs(vector[None])[0], max(_SHORTLIST, 2 * count)
@@ -185,7 +222,8 @@ class SearchStore:
 
     def mean_vector(self) -> NDArray[np.float32]:
         """The mean of the unit vectors of sentences that are evenly spread over the corpus."""
-        rows = np.arange(0, self.sentences, max(1, self.sentences // _MEAN_SAMPLE))
+        encoded = len(self._signs)
+        rows = np.arange(0, encoded, max(1, encoded // _MEAN_SAMPLE))
         return np.asarray(self._read_rows(rows).mean(axis=0))
 
     def find_words(self, query: str, count: int) -> dict[Place, float]:
@@ -193,9 +231,12 @@ class SearchStore:
         found = self._words.search(query, count)
         return {place: score for place, score in found.items() if place[0] in self._numbers}
 
-    def check_query(self, query: str) -> None:
-        """Stop at a query without words, or in another script than all books."""
-        check_query(query, {book.script for book in self._books if book.script})
+    def check_query(self, query: str, by: By = "both") -> None:
+        """Stop at a query without words, or in a script in which nothing can be found."""
+        # By meaning, the multilingual encoder finds what is written in other scripts.
+        is_free = by != "words" and self.encoder.name == MULTILINGUAL
+        is_free = is_free and reads_script(MULTILINGUAL, _script(query))
+        check_query(query, {book.script for book in self._books if book.script and not is_free})
 
     def _is_current(self, book: IndexedBook) -> bool:
         """Whether the corpus still keeps a book as it was indexed."""
@@ -215,20 +256,25 @@ class SearchStore:
 
     def _place(self, row: int) -> Place:
         number = int(np.searchsorted(self._starts, row, side="right")) - 1
-        return self._books[number].id, row - int(self._starts[number])
+        return self._encoded[number].id, row - int(self._starts[number])
 
 
 def check_query(query: str, scripts: Collection[str]) -> None:
     """Stop at a query without words, or in another script than those of the books."""
     if not tokenize(query):
         raise InputError(f"the query {query!r} has no words; give a sentence or a question")
-    script = dominant_script(query)
+    script = _script(query)
     if script and scripts and script not in scripts:
         names = " and ".join(sorted(name.capitalize() for name in scripts))
         raise InputError(
             f"the query is in {script.capitalize()} script and the books are in {names} "
             "script; ask in the language of the books"
         )
+
+
+def _script(query: str) -> str | None:
+    # Half-width and full-width letters have names of their own, and are those of the script.
+    return dominant_script(unicodedata.normalize("NFKC", query))
 
 
 def join_ranks(rankings: Sequence[Iterable[Place]]) -> list[tuple[Place, float]]:

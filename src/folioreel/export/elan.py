@@ -17,7 +17,8 @@ from lxml import etree
 from folioreel.export.places import address_of
 from folioreel.export.tables import table_rows
 from folioreel.export.xml_files import write_xml, xml_text
-from folioreel.types import Alignment
+from folioreel.language import language_name, three_letter_code
+from folioreel.types import Alignment, Book, Film
 
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
@@ -53,7 +54,7 @@ def write_eaf(alignment: Alignment, path: Path, part: int | None = None) -> None
     order = etree.SubElement(root, "TIME_ORDER")
     numbers = itertools.count(1)
     for name, tier in _tiers(rows, "part_" if part is not None else ""):
-        _add_tier(root, order, name, tier, numbers)
+        _add_tier(root, order, name, tier, numbers, alignment)
     order[:] = sorted(order, key=lambda slot: int(slot.get("TIME_VALUE", "0")))
     kinds: tuple[tuple[str, str, dict[str, str]], ...] = (
         (_TIMED, "true", {}),
@@ -68,6 +69,10 @@ def write_eaf(alignment: Alignment, path: Path, part: int | None = None) -> None
             TIME_ALIGNABLE=is_timed,
             **more,
         )
+    used = {source.language for source in (alignment.film, alignment.book)} - {None}
+    for code in sorted(map(str, used)):
+        label = f"{language_name(code)} ({three_letter_code(code)})"  # as ELAN itself writes it
+        etree.SubElement(root, "LANGUAGE", LANG_ID=three_letter_code(code), LANG_LABEL=label)
     for name, words in _CONSTRAINTS.items():
         etree.SubElement(root, "CONSTRAINT", STEREOTYPE=name, DESCRIPTION=words)
     write_xml(root, path)
@@ -112,9 +117,11 @@ def _add_tier(
     name: str,
     timed: list[tuple[int, int, _Row]],
     numbers: Iterator[int],
+    alignment: Alignment,
 ) -> None:
     """A tier of moments and the tiers that depend on it."""
-    tier = etree.SubElement(root, "TIER", LINGUISTIC_TYPE_REF=_TIMED, TIER_ID=name)
+    spoken, written = _language(alignment.film), _language(alignment.book)
+    tier = etree.SubElement(root, "TIER", LINGUISTIC_TYPE_REF=_TIMED, TIER_ID=name, **spoken)
     dependent: dict[str, etree._Element] = {}
     for what in ("passage", "chapter", "place", "probability", "judged", "kind", "note"):
         dependent[what] = etree.SubElement(
@@ -123,6 +130,7 @@ def _add_tier(
             LINGUISTIC_TYPE_REF=_DEPENDENT,
             PARENT_REF=name,
             TIER_ID=f"{what}@{name}",
+            **(written if what in ("passage", "chapter") else {}),
         )
     for start, end, row in timed:
         slots = []
@@ -148,6 +156,10 @@ def _add_tier(
                 ANNOTATION_REF=moment,
             )
             _add_value(annotation, text)
+
+
+def _language(source: Film | Book) -> dict[str, str]:
+    return {"LANG_REF": three_letter_code(source.language)} if source.language else {}
 
 
 def _said_of(row: _Row) -> Iterator[tuple[str, str]]:

@@ -105,7 +105,6 @@ def summarize(alignment: Alignment) -> str:
         lines[0] += f" in {len(film.parts)} parts"
     if book.volumes:
         lines[1] += f" in {len(book.volumes)} volumes"
-    lines[-1:-1] = [f"Warning: {warning}" for warning in alignment.warnings]
     examples = _examples(alignment)
     if examples:
         lines[-1] += "; for example:"

@@ -15,16 +15,19 @@ from lxml import etree
 from folioreel import __version__
 from folioreel.export.places import address_of, book_place
 from folioreel.export.xml_files import write_xml, xml_text
+from folioreel.language import language_name
 from folioreel.types import Alignment
 
 _TEI = "http://www.tei-c.org/ns/1.0"
-_ID = "{http://www.w3.org/XML/1998/namespace}id"
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+_ID, _LANG = f"{_XML}id", f"{_XML}lang"
 
 
 def write_tei(alignment: Alignment, path: Path) -> None:
     """Write the alignment as a TEI document that holds nothing but a header and stand-off."""
     root = etree.Element(f"{{{_TEI}}}TEI", nsmap={None: _TEI})
     _add_header(root, alignment, path)
+    _add_languages(root[0], alignment)
     standoff = _add(root, "standOff")
     _add_moments(standoff, alignment)
     _add_passages(standoff, alignment, path)
@@ -47,14 +50,27 @@ def _add_header(root: etree._Element, alignment: Alignment, path: Path) -> None:
         _add(statement, "name", who)
     _add(_add(description, "publicationStmt"), "p", "Written by folioreel; not published.")
     sources = _add(_add(description, "sourceDesc"), "listBibl")
+    languages = {"book": book.language, "film": None}  # films are called as their files are
     files = [("book", volume) for volume in book.volumes or (book,)]
     for kind, file in [*files, *(("film", part) for part in film.files)]:
         entry = _add(sources, "bibl", type=kind)
-        _add(entry, "title", file.title)
+        _add(entry, "title", file.title, **_lang(languages[kind]))
         if file.sha256:
             _add(entry, "idno", file.sha256, type="sha256")
         if file.path is not None:
             _add(entry, "ptr", target=address_of(file.path, file.title, path))
+
+
+def _add_languages(header: etree._Element, alignment: Alignment) -> None:
+    """What the moments and the passages are in."""
+    used = {source.language for source in (alignment.book, alignment.film)} - {None}
+    usage = _add(_add(header, "profileDesc"), "langUsage") if used else None
+    for code in sorted(map(str, used)):
+        _add(usage, "language", language_name(code), ident=code)
+
+
+def _lang(language: str | None) -> dict[str, str]:
+    return {_LANG: language} if language else {}
 
 
 def _add_moments(standoff: etree._Element, alignment: Alignment) -> None:
@@ -66,7 +82,7 @@ def _add_moments(standoff: etree._Element, alignment: Alignment) -> None:
     for time_s in sorted({t for m in film.moments for t in (m.start_s, m.end_s)} - {0.0}):
         ids[time_s] = f"T{len(ids)}"
         _add(timeline, "when", **{_ID: ids[time_s]}, interval=f"{time_s:.3f}", since="#T0")
-    group = _add(standoff, "spanGrp", type="moment")
+    group = _add(standoff, "spanGrp", type="moment", **_lang(film.language))
     for moment in film.moments:
         span = _add(
             group,
@@ -82,7 +98,8 @@ def _add_moments(standoff: etree._Element, alignment: Alignment) -> None:
 def _add_passages(standoff: etree._Element, alignment: Alignment, path: Path) -> None:
     """The linked sentences, each once, in the order of the book."""
     linked = {j for link in alignment.links if link.in_book for j in link.sentences}
-    group = _add(standoff, "spanGrp", type="passage") if linked else None
+    language = _lang(alignment.book.language)
+    group = _add(standoff, "spanGrp", type="passage", **language) if linked else None
     for sentence in sorted(linked):
         place = book_place(alignment.book, range(sentence, sentence + 1), path)
         fragment = f"#{place.fragment}" if place.fragment else ""

@@ -49,6 +49,7 @@ def write_web_annotation(alignment: Alignment, path: Path) -> None:
 
 def _annotation(alignment: Alignment, link: Link, root: uuid.UUID, out: Path) -> dict[str, Any]:
     film = film_place(alignment, link, out)
+    spoken, written = alignment.film.language, alignment.book.language
     annotation: dict[str, Any] = {
         "id": uuid.uuid5(root, str(link.moment)).urn,
         "type": "Annotation",
@@ -56,6 +57,7 @@ def _annotation(alignment: Alignment, link: Link, root: uuid.UUID, out: Path) ->
         "target": {
             "type": "SpecificResource",
             "source": film.address,
+            **({"language": spoken} if spoken else {}),
             "selector": {
                 "type": "FragmentSelector",
                 "conformsTo": _MEDIA_FRAGMENTS,
@@ -65,6 +67,7 @@ def _annotation(alignment: Alignment, link: Link, root: uuid.UUID, out: Path) ->
         "body": {
             "type": "SpecificResource",
             "source": book_place(alignment.book, link.sentences, out).address,
+            **({"language": written} if written else {}),
             "selector": _passage_selectors(alignment.book, link.sentences, out),
         },
         "folioreel:moment": link.moment,

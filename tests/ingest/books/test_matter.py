@@ -116,3 +116,10 @@ def test_contents_end_where_prose_begins_in_any_language(tmp_path):
 )
 def test_kinds_of_matter(title, kind):
     assert matter_kind(title) == kind
+
+
+def test_a_turkish_heading_is_told_in_small_letters(tmp_path):
+    prose = "Yaşlı adam kapıyı kapattı ve ateşin başına oturdu, kızına tek bir söz söylemedi. " * 20
+    chapters = [(f"BÖLÜM {number}", prose) for number in ("I", "II", "III")]
+    book = load_book(save(tmp_path, ".md", [("İÇİNDEKİLER", "Mektup 1\n\nFener 2"), *chapters]))
+    assert "içindekiler (" in book.notes[0]

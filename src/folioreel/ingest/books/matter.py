@@ -269,7 +269,9 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
             kept.append(blocks[k])
             k += 1
         else:
-            skipped[blocks[k].text.strip(" .:_*=").lower()] += end - k
+            # The dot of a Turkish İ would become a sign of its own.
+            title = blocks[k].text.strip(" .:_*=").lower().replace("i\u0307", "i")
+            skipped[title] += end - k
             k = end
     return kept
 
