@@ -1,4 +1,4 @@
-"""Tables of contents in web pages and EPUBs: lists of links, which are left out with their titles."""
+"""Tables of contents made of links, as web pages and EPUBs have, are left out with their titles."""
 
 from __future__ import annotations
 

@@ -223,14 +223,14 @@ def _promote_capitals(blocks: list[Block], *, evenly_spaced: bool) -> list[Block
     lines = [k for k, block in enumerate(blocks) if _is_capital_line(block)]
     heads = {k for k, block in enumerate(blocks) if block.kind == "heading"} | set(lines)
     words = [0, *accumulate(count_words(block.text) for block in blocks)]
-    opening: list[int] = []
+    opening: set[int] = set()
     below = len(blocks)
     for k in sorted(heads, reverse=True):
         # A part's title stands right above a chapter's.
         if words[below] - words[k + 1] >= _CHAPTER_WORDS or (below == k + 1 and below in opening):
-            opening.append(k)
+            opening.add(k)
         below = k
-    found = set(lines) & set(opening)
+    found = opening.intersection(lines)
     longest = max(
         (words[b] - words[a] for a, b in pairwise([*sorted(heads), len(blocks)])), default=0
     )

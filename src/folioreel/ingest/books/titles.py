@@ -40,10 +40,7 @@ _KEYS: dict[MatterKind, str] = {
 _ARTICLE = r"(?:(?:%s)\s+)?"
 _BREAK = re.compile(r"^\s*(?:[*#~=_•·—–+oO-]\s*){1,}$|^\s*(?:\*\s*){2,}$|^\s*[⁂❦❧☙]\s*$")
 _BARE_NUMBER = re.compile(rf"^[\[(（【§—-]*\s*(?:{ROMAN}|\d{{1,3}}|{HAN})\s*[.)\]）】—-]*$")
-_INITIALS = r"(?:[A-Z]\.\s?)+$"
-_NUMBERED_TITLE = re.compile(
-    rf"^(?!{_INITIALS})(?:{ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'{CAPITALS}].{{1,80}}$"
-)
+_NUMBERED_TITLE = re.compile(rf"^(?:{ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'{CAPITALS}].{{1,80}}$")
 # Chinese and Japanese: 一、来信. What ends like a sentence, or goes on with a comma, is none.
 _HAN_TITLE = re.compile(rf"^{HAN}(?:\s*[、．.:：]\s*|\s)[^、，。！？：；…”」』]{{1,28}}$")
 # The title after the number begins with a capital or a quote: "Part of it was gone" is no heading.
@@ -54,7 +51,7 @@ _LONG_HEADING = 400  # a longer line is prose, whatever it counts
 TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
 _CASELESS_CHARACTERS = 30  # the same, for scripts without capitals, where only the length tells
 _LEADERS = re.compile(r"(?:\.{4}|…{2}|(?: \.){3}) ?\d{1,4}$")  # a line of the contents
-_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
+_INITIALS = re.compile(rf"^(?:[{CAPITALS}]\.\s?)+$")
 _ANY_WORD = r"[^\W\d_][^\s\d_.,;:!?()«»\"“”]{1,19}"  # with the marks of Indian scripts
 _FRAME = " _*=\u3000"  # what plain text puts around a title for emphasis
 _MARKED = re.compile(r"^#{1,6}\s+(?P<title>.*?\S)\s*#*$")  # Markdown's headings, in plain text too
@@ -316,6 +313,9 @@ def is_weak_heading(
     text = bare_title(text)
     if not text or len(text.split()) > TITLE_WORDS or is_break(text) or _LEADERS.search(text):
         return False
+    # `C. B.` is no title; English books, of which we have judged many, are read as they were.
+    if len(text) > 3 and _INITIALS.match(text) and reading_language() != "en":
+        return False
     set_off = new_page or blank_before >= 2  # one blank line separates paragraphs
     if set_off and (is_numbered(text) or is_capitals(text) or is_short_caseless(text)):
         return True
@@ -347,9 +347,9 @@ def is_short_caseless(text: str) -> bool:
 
 
 def is_capitals(text: str) -> bool:
-    """Whether a line is in capitals, and not mere initials: `C. B.`."""
-    has_words = _TWO_LETTERS.search(text) is not None
-    return has_words and not any(map(str.islower, text)) and has_case(text)
+    """Whether a line is in capitals."""
+    letters = [character for character in text if character.isalpha()]
+    return len(letters) >= 2 and not any(map(str.islower, letters)) and has_case(text)
 
 
 def has_case(text: str) -> bool:
