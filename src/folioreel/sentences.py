@@ -85,6 +85,7 @@ _WORD_STOP = re.compile(
 )
 # An interrupted speech ends with a dash or dots inside its closing quote.
 _INTERRUPTED = re.compile(rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘{CAPITALS}])")
+_SPACED_CLOSER = re.compile(r"\s+([»«])(?=\s|$)")
 # A closed speech that is followed by another: "Why?" "Because!" and He stopped. "Go on."
 _NEXT_SPEECH = re.compile(r"[.!?…](?:[”\"»]\s+(?=[“\"«])|[“«]\s+(?=[„»]))")
 
@@ -201,6 +202,9 @@ def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
             end -= 1
         while end < len(text) and text[end] in _CLOSERS and text[end] not in openers:
             end += 1
+        # French sets a space before the mark, too: « Trop tard. » Elle partit.
+        if (spaced := _SPACED_CLOSER.match(text, end)) and spaced.group(1) not in openers:
+            end = spaced.end()
         starts.append(end)
     spans = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):

@@ -54,6 +54,7 @@ _SUFFIXES = {
 _FORMATS = "EPUB, PDF, FB2, HTML, Markdown or plain text"
 _BLANKS = b"\xef\xbb\xbf \r\n\t"  # may stand before the first character
 _LONGEST_TITLE = 500  # characters; nothing is joined to a longer one, as headings may be endless
+_MANY_SENTENCES = 200  # a book with more has more than two paragraphs
 _NO_STORY = "holds no text that can be read as a story; is it the right file?"
 
 
@@ -224,8 +225,18 @@ def _assemble(manuscript: Manuscript, file: SourceFile, language: str | None) ->
         chapters=_chapters(openings, len(paragraphs)),
         path=file.path,
         sha256=file.sha256,
-        notes=manuscript.notes + notes,
+        notes=manuscript.notes + notes + _note_paragraphs(len(sentences), len(paragraphs)),
         language=language,
+    )
+
+
+def _note_paragraphs(sentences: int, paragraphs: int) -> tuple[str, ...]:
+    """What to say of a long book in one piece: its layout was perhaps misread."""
+    if sentences <= _MANY_SENTENCES or paragraphs > 2:
+        return ()
+    where = "one paragraph" if paragraphs == 1 else "two paragraphs"
+    return (
+        f"all {sentences:,} sentences are in {where}; blank lines would show where others begin",
     )
 
 

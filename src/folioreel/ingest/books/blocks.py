@@ -11,16 +11,16 @@ from itertools import accumulate
 from typing import Literal
 
 from folioreel.ingest.books import titles
+from folioreel.ingest.books.numerals import NUMBER_LINE, count_upwards, numeral_value
 from folioreel.ingest.books.trees import clean_text
-from folioreel.text import place_sentences
+from folioreel.text import count_words, place_sentences
 
 BlockKind = Literal["heading", "paragraph", "verse", "break"]
 
 _BARE_NUMBER = re.compile(r"^(?:\d+|[IVXLC]+)$")
-_NUMBER_LINE = re.compile(r"^[\[(]?(\d{1,3}|[IVXLC]{1,8})[\])]?\.?$")
 _FEWEST_TITLED = 5  # numbers with titles; fewer may be a list
+_FEWEST_WORDED = 3  # numbers with nothing but a word before them: `Розділ 4`
 _CHAPTER_WORDS = 100  # the shortest chapter; between the lines of a list there are fewer
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _NOT_WORD = re.compile(r"[\W_]+")
 # What programs put into a table of contents when they know no title.
 _FILLER_LABEL = re.compile(
@@ -121,69 +121,49 @@ def promote_numbers(blocks: list[Block]) -> list[Block]:
     numbered = {
         k for k, b in enumerate(blocks) if b.kind == "heading" and titles.is_numbered(b.text)
     }
-    bare = _count(
+    bare = count_upwards(
         (k, numeral_value(match.group(1)))
         for k, block in enumerate(blocks)
-        if block.kind == "paragraph" and (match := _NUMBER_LINE.match(block.text))
+        if block.kind == "paragraph" and (match := NUMBER_LINE.match(block.text))
     )
     # One numbered heading may be an "EPILOGUE". Two bare numbers may be a list, or the sections of
     # one chapter.
     found = set(bare) if len(numbered) < 2 and len(bare) > 2 else set[int]()
-    for run in _titled_runs(blocks):
+    for run, fewest in _titled_runs(blocks):
         others = numbered.difference(run)
-        if not found and len(run) >= _FEWEST_TITLED and len(others) < 2 + len(run) // 10:
+        if not found and len(run) >= fewest and len(others) < 2 + len(run) // 10:
             found = set(run)
     return [
         replace(block, kind="heading") if k in found else block for k, block in enumerate(blocks)
     ]
 
 
-def _titled_runs(blocks: list[Block]) -> list[list[int]]:
+def _titled_runs(blocks: list[Block]) -> list[tuple[list[int], int]]:
     """Blocks that count chapters and name them, `I In Which a Journey Begins`, whatever they are.
 
     They may be too long for a heading, or end like sentences; that they count tells them from
-    prose, and the prose below them from a table of contents, a list or notes.
+    prose, and the prose below them from a table of contents, a list or notes. With each run comes
+    how many blocks it must have at least.
     """
     openings: dict[str, list[tuple[int, int]]] = {}  # by the word before the number
+    titled: set[str] = set()  # the words after whose numbers something follows
     for k, block in enumerate(blocks):
         opening = titles.opening_number(block.text)
         if opening is not None and block.kind in ("heading", "paragraph"):
-            word, numeral = opening
-            openings.setdefault(word, []).append((k, numeral_value(numeral)))
-    words = [0, *accumulate(len(block.text.split()) for block in blocks)]
+            openings.setdefault(opening.word, []).append((k, numeral_value(opening.number)))
+            titled.update([opening.word] if opening.titled else [])
+    words = [0, *accumulate(count_words(block.text) for block in blocks)]
     runs = []
-    for places in openings.values():
+    for word, places in openings.items():
         ends = [k for k, _ in places[1:]] + [len(blocks)]
         long = [
             (k, value)
             for (k, value), end in zip(places, ends, strict=True)
             if words[end] - words[k + 1] >= _CHAPTER_WORDS
         ]
-        runs.append(_count(long))
-    return sorted(runs, key=len, reverse=True)
-
-
-def _count(numbers: Iterable[tuple[int, int]]) -> list[int]:
-    """The places of numbers that count upwards, one after another: (place, number) → places."""
-    found: list[int] = []
-    last = 0
-    for place, number in numbers:
-        # They may begin at II: the first chapter is sometimes headed by the book's title alone.
-        if number == last + 1 or (number == 2 and not found):
-            found.append(place)
-            last = number
-        elif number == 1 and last == 1:
-            found[0] = place  # what came before was the pronoun "I"
-    return found
-
-
-def numeral_value(numeral: str) -> int:
-    """The number written in digits or Roman numerals."""
-    if numeral.isdigit():
-        return int(numeral)
-    values = [_ROMAN[letter] for letter in numeral.lower()]
-    pairs = zip(values, [*values[1:], 0], strict=True)
-    return sum(-value if value < after else value for value, after in pairs)
+        fewest = _FEWEST_WORDED if word and word not in titled else _FEWEST_TITLED
+        runs.append((count_upwards(long, restarts=bool(word)), fewest))
+    return sorted(runs, key=lambda run: len(run[0]), reverse=True)
 
 
 def arrange(blocks: Iterable[Block]) -> tuple[Block, ...]:

@@ -14,7 +14,7 @@ from folioreel.ingest.books import blocks as block_steps
 from folioreel.ingest.books import html_elements, trees
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_stanza
-from folioreel.ingest.books.matter import drop_link_lists
+from folioreel.ingest.books.link_lists import drop_link_lists
 from folioreel.ingest.books.titles import (
     HEADING_CHARACTERS,
     is_break,

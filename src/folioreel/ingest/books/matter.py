@@ -28,7 +28,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from folioreel.ingest.books import titles
-from folioreel.ingest.books.blocks import Block, Document, drop_blocks
+from folioreel.ingest.books.blocks import Block, Document
 from folioreel.ingest.books.titles import MatterKind, matter_kind
 from folioreel.text import count_words
 
@@ -73,10 +73,9 @@ _NOTE_BLOCKS = {
     "footnotes": ("paragraph",),
 }
 _ENTRY_END = re.compile(r"(?:\.{2,}|\s{2,}|\s)\d{1,4}$")
-_NUMERAL = re.compile(r"\b(?:\d+|[ivxlcdm]+)\b\.?|[.·…\s]+", re.IGNORECASE)
 _NUMBERED_ENTRY = re.compile(r"^(?:\d{1,3}|[IVXLC]+)\s*[.:)]?\s*(?:--|[—–])\s*\S")
-_ENTRY_CHARACTERS = 160  # an entry of the contents with a summary; a paragraph is longer
-_CAPTION_CHARACTERS = 60  # what may stand between entries: "PART ONE", "CHAPTER … PAGE"
+_STORY_ENDS = ".!?…”\"'’。！？」』؟۔।»“«"  # end a sentence or a speech
+_SHORT_SPEECHES = 8  # so many may open a story: "Tom!" No answer. "Tom!"
 
 
 def is_matter_type(types: frozenset[str], outer: frozenset[str], *, is_page: bool) -> bool:
@@ -129,62 +128,6 @@ def _names_file(stem: str) -> bool:
     if name == "index":  # what web pages and converters call any first page
         return False
     return name in _FILE_NAMES or _names_document(re.sub("[-_]", " ", name), is_page=True)
-
-
-def drop_link_lists(blocks: list[Block]) -> list[Block]:
-    """Leave out contents made of links, with their title, and titles of notes that are gone."""
-    gone: set[int] = set()
-    entries = [_is_link_entry(block) for block in blocks]
-    first = 0
-    while first < len(blocks):
-        last = _end_of_links(blocks, entries, first) if entries[first] else first
-        if sum(entries[first:last]) >= 3:  # two links may be a cross-reference
-            gone.update(range(first, last), _title_above(blocks, first))
-        first = max(last, first + 1)
-    kept = drop_blocks(blocks, gone)
-    return drop_blocks(kept, {k for k in range(len(kept)) if _is_empty_apparatus(kept, k)})
-
-
-def _is_link_entry(block: Block) -> bool:
-    # A heading may link back to the contents without being an entry of them.
-    if block.kind in ("break", "heading") or len(block.text) > _ENTRY_CHARACTERS:
-        return False
-    words = _NUMERAL.sub("", block.text)
-    # Most of an entry is the link; the rest may be dots, a page number, an author.
-    return block.linked > 0 and block.linked >= 0.6 * max(len(words), 1)
-
-
-def _end_of_links(blocks: list[Block], entries: list[bool], first: int) -> int:
-    """The end of a run of entries, in which single short lines ("PART ONE") may stand."""
-    last = first
-    while last < len(blocks) and (
-        entries[last]
-        or (
-            blocks[last].kind != "heading"
-            and len(blocks[last].text) <= _CAPTION_CHARACTERS
-            and last + 1 < len(blocks)
-            and entries[last + 1]
-        )
-    ):
-        last += 1
-    return last
-
-
-def _title_above(blocks: list[Block], first: int) -> range:
-    """The heading `CONTENTS` above a list, with column titles between (`CHAPTER PAGE`)."""
-    for k in range(first - 1, max(first - 4, -1), -1):
-        if matter_kind(blocks[k].text) == "contents":
-            return range(k, first)
-        if len(blocks[k].text) > _CAPTION_CHARACTERS:
-            break
-    return range(0)
-
-
-def _is_empty_apparatus(blocks: list[Block], k: int) -> bool:
-    """Whether a line says `NOTES` and nothing is left below it."""
-    title = blocks[k].text
-    named = matter_kind(title) == "apparatus" or title.strip(".:").lower() == "note"
-    return named and all(block.kind in ("heading", "break") for block in blocks[k + 1 : k + 2])
 
 
 def drop_matter(blocks: tuple[Block, ...]) -> tuple[tuple[Block, ...], tuple[str, ...]]:
@@ -254,7 +197,14 @@ def _is_contents_list(block: Block) -> bool:
 def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     """Drop sections whose title says that they are matter, up to the next heading of the story."""
     first_chapter = _first_chapter(blocks)
-    kinds = [_section_kind(block, early=k < first_chapter) for k, block in enumerate(blocks)]
+    told = [
+        k for k, b in enumerate(blocks) if b.kind != "heading" and (_is_prose(b) or _is_told(b))
+    ]
+    last_told = told[-1] if told else len(blocks)
+    kinds = [
+        _section_kind(block, early=k < first_chapter, late=k > last_told)
+        for k, block in enumerate(blocks)
+    ]
     ends = _section_ends(blocks, kinds)
     passed = [0, *accumulate(count_words(block.text) for block in blocks)]  # words
     total = passed[-1]
@@ -276,8 +226,11 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     return kept
 
 
-def _section_kind(block: Block, *, early: bool) -> MatterKind | None:
-    """The kind of matter that a block is the title of; `early` is before the first chapter."""
+def _section_kind(block: Block, *, early: bool, late: bool) -> MatterKind | None:
+    """The kind of matter that a block is the title of.
+
+    `early` is before the first chapter, and `late` is after all prose.
+    """
     text = block.text.strip(" _*=")
     kind = matter_kind(text) if count_words(text) <= _TITLE_WORDS else None
     if kind in (None, "excerpt"):
@@ -288,7 +241,8 @@ def _section_kind(block: Block, *, early: bool) -> MatterKind | None:
     if kind == "introduction":
         return kind if early and is_heading else None
     # "Notes" may be a line of the story in the middle of a book; only a heading counts there.
-    return kind if early or is_heading else None
+    # French and Russian books have their contents at the end.
+    return kind if early or is_heading or (late and kind == "contents") else None
 
 
 def _section_ends(blocks: list[Block], kinds: list[MatterKind | None]) -> list[int]:
@@ -330,11 +284,7 @@ def _is_told(block: Block) -> bool:
     if _NUMBERED_ENTRY.match(block.text):
         return False
     words = block.text.split()
-    if (
-        not block.text
-        or block.text[-1] not in ".!?…”\"'’。！？」』؟۔»“«"
-        or titles.is_imprint(block.text)
-    ):
+    if not block.text or block.text[-1] not in _STORY_ENDS or titles.is_imprint(block.text):
         return False
     if not any(character.isupper() or character.islower() for character in block.text):
         return count_words(block.text) >= 5  # a script without capitals
@@ -383,13 +333,29 @@ def _demote_capitals(blocks: list[Block]) -> list[Block]:
     return result
 
 
+def _chapter_above(blocks: list[Block], k: int) -> int:
+    """Where the chapter begins whose first long paragraph is given: short speeches may open it."""
+    head = k
+    while head and blocks[head - 1].kind == "paragraph" and k - head < _SHORT_SPEECHES:
+        head -= 1
+        text = blocks[head].text
+        if text[-1:] not in _STORY_ENDS or titles.is_imprint(text):
+            return k
+    while head and blocks[head - 1].kind == "heading":
+        head -= 1
+        if titles.is_strong_heading(blocks[head].text):
+            return k if titles.is_part(blocks[head].text) else head
+    return k
+
+
 def _drop_title_page(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     """Drop what precedes the first prose and its heading: title, author, publisher, dedication."""
     first = 0
     for k, block in enumerate(blocks):
         opens = block.kind == "heading" and _is_prose_soon(blocks, k)
         if opens or (block.kind == "paragraph" and (_is_prose(block) or _is_told(block))):
-            first = k
+            # English books, of which we have judged many, are read as they were.
+            first = k if titles.reading_language() == "en" else _chapter_above(blocks, k)
             break
     # "PART ONE" above "CHAPTER ONE" stays.
     while (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from folioreel.ingest.books.blocks import numeral_value
+from folioreel.ingest.books.numerals import numeral_value
 from folioreel.ingest.books.pdf_lines import Line, merge_continuations
 from folioreel.ingest.books.titles import any_language, is_break
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from folioreel.ingest.books import titles
+from folioreel.ingest.books.aozora import is_aozora, strip_aozora
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, promote_numbers
 from folioreel.ingest.books.titles import is_break, is_chapter_line, is_strong_heading, titles_in
 from folioreel.ingest.source import SourceFile
-from folioreel.language import decide_language
-from folioreel.text import join_lines, joint
+from folioreel.language import decide_language, words_of
+from folioreel.text import QUOTES, count_words, join_lines, joint
 
 # How the file separates paragraphs.
 Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
@@ -21,11 +22,18 @@ Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "sho
 _NOTE_MARK = re.compile(r"(?<=\S)\[(?:\d{1,3}|[*†‡])\]")
 _EMPHASIS = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 _NO_TITLE = re.compile(r"[\[(*]|\W*transcriber|(?:by|author|title)\W*$", re.IGNORECASE)
-_ENDS = ".!?”\"'’…:»«“。！？」』؟"  # what ends a sentence or a speech, and so perhaps a paragraph
+_ENDS = (
+    ".!?”\"'’…:»«“。！？」』）؟۔।"  # what ends a sentence or a speech, and so perhaps a paragraph
+)
 _FILLED = 0.75  # a line shorter than this share of the width is verse, or a paragraph's last
 _DEEPEST_INDENT = 8  # blanks; a line further in is centred or right-aligned, and opens no paragraph
 _EVENLY_SPACED = 0.002  # with so few double blank lines (1 in 500), spacing marks no headings
-_LONG_LINE = 160  # characters; if full lines are longer, each line is a paragraph
+_LONG_LINE = 160  # letters; if full lines are longer, each line is a paragraph
+_MOST_BROKEN = 0.03  # of lines that are paragraphs, so few are long and end without a stop
+# Letters of double width say more than others.
+_WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
+_FEWEST_CAPITALS = 5  # lines in capitals that open chapters; fewer may be signs and letters
+_CHAPTER_WORDS = 100  # the shortest chapter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,17 +44,29 @@ class _Line:
     blank_before: int
     new_page: bool
 
+    @property
+    def width(self) -> int:
+        """How long the line is, in letters of single width."""
+        return len(self.text) + (0 if self.text.isascii() else len(_WIDE.findall(self.text)))
+
 
 def read_plain_text(file: SourceFile) -> Manuscript:
     """Read a text file; the layout is detected from the text."""
     with titles_in(decide_language(file.text)):
-        return parse_plain_text(file.text, default_title=file.path.stem)
+        text = file.text
+        layout: Layout | None = None
+        if titles.reading_language() == "ja":
+            layout = "a line each" if is_aozora(text) else None
+            text = strip_aozora(text)
+        return parse_plain_text(text, default_title=file.path.stem, layout=layout)
 
 
-def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
-    """Split a text into headings, paragraphs, verse and breaks."""
+def parse_plain_text(
+    text: str, default_title: str = "", layout: Layout | None = None
+) -> Manuscript:
+    """Split a text into headings, paragraphs, verse and breaks; by default detect its layout."""
     lines = _number_lines(text)
-    layout = detect_layout(lines)
+    layout = layout or detect_layout(lines)
     width = _page_width(lines)
     doubled = sum(line.blank_before >= 2 for line in lines[3:])
     even = doubled <= _EVENLY_SPACED * len(lines)
@@ -54,7 +74,7 @@ def parse_plain_text(text: str, default_title: str = "") -> Manuscript:
     for group in _paragraph_groups(lines, layout):
         titled = bool(blocks) and blocks[-1].kind == "heading"
         blocks += _classify(group, width, evenly_spaced=even, after_heading=titled)
-    blocks = promote_numbers(blocks)
+    blocks = _promote_capitals(promote_numbers(blocks), evenly_spaced=even)
     title = _stated_title(text) or _first_title(blocks) or default_title
     return Manuscript(title=title, blocks=tuple(blocks), titles_in=titles.reading_language())
 
@@ -80,7 +100,7 @@ def _number_lines(text: str) -> list[_Line]:
 
 def _page_width(lines: list[_Line]) -> int:
     """The length of full lines: 95 % are no longer, and a few stick out."""
-    lengths = sorted(len(line.text) for line in lines)
+    lengths = sorted(line.width for line in lines)
     return lengths[int(0.95 * (len(lengths) - 1))] if lengths else 0
 
 
@@ -97,27 +117,41 @@ def detect_layout(lines: list[_Line]) -> Layout:
         return "double-spaced"
     if not inner:
         return "blank lines"
+    runs = len(lines) - len(inner)
+    if _is_line_each(lines, width, runs):
+        return "a line each"
     # Inside a run of lines without blanks, an indented line opens a paragraph. Below 4 % these are
     # quotations; above 60 % the text is indented as a whole.
     opens = sum(0 < line.indent <= _DEEPEST_INDENT for line in inner)
-    runs = len(lines) - len(inner)
     if 0.04 * len(inner) < opens < 0.6 * len(inner) and opens > runs:
         return "indented"
-    # Lines of very different lengths that end like sentences are paragraphs of their own.
-    ended = sum(line.text[-1] in _ENDS for line in lines)
-    ragged = statistics.pstdev([len(line.text) for line in lines]) > 0.45 * width
-    if runs < 0.1 * len(lines) and ended > 0.8 * len(lines) and ragged:
-        return "a line each"
     # Full lines with hardly a blank line between them: only the last line of a paragraph is short.
-    filled = sum(len(line.text) > _FILLED * width for line in lines)
+    filled = sum(line.width > _FILLED * width for line in lines)
     if runs <= max(1, 0.02 * len(lines)) and filled > 0.6 * len(lines):
         return "short last lines"
     return "blank lines"
 
 
+def _is_line_each(lines: list[_Line], width: int, runs: int) -> bool:
+    """Whether lines end like sentences, as paragraphs do, and none breaks off at the margin."""
+    wide = sum(line.width for line in lines) > 1.5 * sum(len(line.text) for line in lines)
+    # Chinese and Japanese set blank lines where a scene changes, or around what is said.
+    if runs >= 0.1 * len(lines) and not wide:
+        return False
+    told = [line for line in lines if not _is_marked(line.text)]
+    open_ended = [line for line in told if line.text[-1] not in _ENDS]
+    broken_off = sum(line.width > _FILLED * width for line in open_ended)
+    return len(open_ended) < 0.2 * len(told) and broken_off <= _MOST_BROKEN * len(told)
+
+
+def _is_marked(text: str) -> bool:
+    """Whether the words or the marks of a line make it a heading."""
+    return is_strong_heading(text) or titles.is_marked_heading(text)
+
+
 def _is_double_spaced(lines: list[_Line], width: int) -> bool:
     """Whether nearly every line is followed by a blank one though sentences run on."""
-    filled = [line for line in lines if len(line.text) > _FILLED * width]
+    filled = [line for line in lines if line.width > _FILLED * width]
     running_on = sum(line.text[-1] not in _ENDS for line in filled)
     # In text with paragraphs of one line each, most lines end like a sentence.
     return len(filled) > 0.5 * len(lines) and running_on > 0.6 * len(filled)
@@ -139,7 +173,7 @@ def _paragraph_groups(lines: list[_Line], layout: Layout) -> Iterator[list[_Line
         if layout == "short last lines" and group:
             last = group[-1].text
             # Shorter by about one word: the next line's first word would have fitted.
-            starts |= len(last) < 0.85 * width and last[-1] in _ENDS
+            starts |= group[-1].width < 0.85 * width and last[-1] in _ENDS
         if group and (starts or is_chapter_line(group[-1].text)):
             yield group
             group = []
@@ -176,6 +210,46 @@ def _classify(
     return [_block(_body_kind(group, width), group)]
 
 
+def _promote_capitals(blocks: list[Block], *, evenly_spaced: bool) -> list[Block]:
+    """In a book without numbered chapters, turn lines in capitals that open them into headings.
+
+    Only in other languages than English, of whose many books each has its own signs and letters.
+    """
+    if titles.reading_language() == "en" or not evenly_spaced:
+        return blocks
+    headings = [block.text for block in blocks if block.kind == "heading"]
+    if sum(titles.is_numbered(text) and not titles.is_part(text) for text in headings) > 1:
+        return blocks
+    lines = [k for k, block in enumerate(blocks) if _is_capital_line(block)]
+    heads = {k for k, block in enumerate(blocks) if block.kind == "heading"} | set(lines)
+    words = [0, *accumulate(count_words(block.text) for block in blocks)]
+    opening: set[int] = set()
+    below = len(blocks)
+    for k in sorted(heads, reverse=True):
+        # A part's title stands right above a chapter's.
+        if words[below] - words[k + 1] >= _CHAPTER_WORDS or (below == k + 1 and below in opening):
+            opening.add(k)
+        below = k
+    found = opening.intersection(lines)
+    longest = max(
+        (words[b] - words[a] for a, b in pairwise([*sorted(heads), len(blocks)])), default=0
+    )
+    if len(found) < max(_FEWEST_CAPITALS, 0.8 * len(lines)) or longest > 0.5 * words[-1]:
+        return blocks
+    return [replace(b, kind="heading") if k in found else b for k, b in enumerate(blocks)]
+
+
+def _is_capital_line(block: Block) -> bool:
+    """Whether a block is one line in capitals, of a title's length, and not said by anybody."""
+    return (
+        (block.kind == "paragraph" or block.guessed)
+        and len(block.lines) == 1
+        and titles.is_capitals(block.text)
+        and len(block.text.split()) <= titles.TITLE_WORDS
+        and block.text[0] not in QUOTES + "—–-[("
+    )
+
+
 def _fits_heading(group: list[_Line]) -> bool:
     """Whether the lines below a heading's first can be its title rather than prose."""
     rest = " ".join(line.text for line in group[1:])
@@ -186,7 +260,7 @@ def _body_kind(group: list[_Line], width: int) -> BlockKind:
     """Verse ends its lines early, and begins each with a capital."""
     if len(group) < 2 or width == 0:
         return "paragraph"
-    longest = max(len(line.text) + line.indent for line in group[:-1])
+    longest = max(line.width + line.indent for line in group[:-1])
     capitals = sum(line.text.lstrip("\"“‘'_(—-")[:1].isupper() for line in group)
     is_verse = longest < _FILLED * width and capitals >= 0.8 * len(group)  # long verses run on
     # Two lines may be prose, the second of which happens to begin with a name.
@@ -222,13 +296,31 @@ def _first_title(blocks: list[Block]) -> str | None:
         b for b in blocks[:8] if not _NO_TITLE.match(b.text) and not titles.matter_kind(b.text)
     )
     first = next(named, None)
-    if first is None or is_strong_heading(first.text) or not first.text[:1].isupper():
+    if first is None or titles.is_numbered(first.text):
         return None
     title = first.text.strip(" _*=")
+    if not titles.has_case(title):
+        # The author's name may stand right below it.
+        title = title[: first.lines[1][0]].strip() if len(first.lines) > 1 else title
+        return title if titles.is_short_caseless(title) else None
+    if not first.text[:1].isupper():
+        return None
     # More words, or a stop at the end, make a sentence; in capitals a stop is usual.
     if len(title.split()) > 10 or (title[-1] in ".,;:!?" and not title.isupper()):
         return None
-    if not title.isupper():
-        return title
-    words = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-    return words.sub(lambda word: word.group().capitalize(), title).rstrip(".")
+    return _in_small_letters(title).rstrip(".") if title.isupper() else title
+
+
+def _in_small_letters(title: str) -> str:
+    """A title in capitals as the language writes it, as far as can be known without its names."""
+    language = titles.reading_language()
+    if language not in (None, "en", "de"):
+        return title[0] + title[1:].lower()
+    # German has capitals for nouns, and titles have few other words; English has them everywhere.
+    small = words_of("de")["subtitles"]["function_words"].split() if language == "de" else ()
+
+    def capitalise(word: re.Match[str]) -> str:
+        is_small = word.start() > 0 and word.group().lower() in small
+        return word.group().lower() if is_small else word.group().capitalize()
+
+    return re.sub(r"[^\W_]+(?:['’][^\W_]+)?", capitalise, title)

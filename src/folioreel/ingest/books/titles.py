@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from folioreel.ingest.books.numerals import HAN, ROMAN
 from folioreel.language import described_languages, words_of
 from folioreel.text import CAPITALS, CASELESS
 
@@ -36,18 +37,22 @@ _KEYS: dict[MatterKind, str] = {
     "excerpt": "excerpts",
 }
 
-_ROMAN = r"(?=[IVXLC])(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})"
 _ARTICLE = r"(?:(?:%s)\s+)?"
 _BREAK = re.compile(r"^\s*(?:[*#~=_•·—–+oO-]\s*){1,}$|^\s*(?:\*\s*){2,}$|^\s*[⁂❦❧☙]\s*$")
-_BARE_NUMBER = re.compile(rf"^[\[(§—-]*\s*(?:{_ROMAN}|\d{{1,3}})\s*[.)\]—-]*$")
-_NUMBERED_TITLE = re.compile(rf"^(?:{_ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'{CAPITALS}].{{1,80}}$")
+_BARE_NUMBER = re.compile(rf"^[\[(（【§—-]*\s*(?:{ROMAN}|\d{{1,3}}|{HAN})\s*[.)\]）】—-]*$")
+_NUMBERED_TITLE = re.compile(rf"^(?:{ROMAN}|\d{{1,3}})\s*[.:)—–-]+\s+[\"“‘'{CAPITALS}].{{1,80}}$")
+# Chinese and Japanese: 一、来信. What ends like a sentence, or goes on with a comma, is none.
+_HAN_TITLE = re.compile(rf"^{HAN}(?:\s*[、．.:：]\s*|\s)[^、，。！？：；…”」』]{{1,28}}$")
 # The title after the number begins with a capital or a quote: "Part of it was gone" is no heading.
 _TITLE = rf"(?:\s*[.:,—–-]*\s*(?-i:[\"“‘'(_«„»¿¡{CAPITALS}{CASELESS}0-9]).{{0,90}})?"
 END_MARKS = ".!?…:;,。！？：；，、؟۔।"  # end a sentence or a clause, and never a chapter's title
 HEADING_CHARACTERS = 110  # a longer line is prose, even if it begins like a heading
 _LONG_HEADING = 400  # a longer line is prose, whatever it counts
-_TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
+TITLE_WORDS = 14  # a line with more words is prose, or a chapter's summary, and not a title
 _CASELESS_CHARACTERS = 30  # the same, for scripts without capitals, where only the length tells
+_LEADERS = re.compile(r"(?:\.{4}|…{2}|(?: \.){3}) ?\d{1,4}$")  # a line of the contents
+_INITIALS = re.compile(rf"^(?:[{CAPITALS}]\.\s?)+$")
+_ANY_WORD = r"[^\W\d_][^\s\d_.,;:!?()«»\"“”]{1,19}"  # with the marks of Indian scripts
 _FRAME = " _*=\u3000"  # what plain text puts around a title for emphasis
 _MARKED = re.compile(r"^#{1,6}\s+(?P<title>.*?\S)\s*#*$")  # Markdown's headings, in plain text too
 
@@ -62,6 +67,14 @@ def bare_title(text: str) -> str:
 def is_marked_heading(text: str) -> bool:
     """Whether a line of plain text is written as a heading of Markdown: `## The Road`."""
     return len(text) <= HEADING_CHARACTERS and bool(_MARKED.match(text.strip()))
+
+
+class Opening(NamedTuple):
+    """How a title opens that counts chapters."""
+
+    word: str  # in small letters: `chapter`; may be empty
+    number: str
+    titled: bool  # whether more follows: `Chapter XII. The Road`
 
 
 class Titles:
@@ -86,7 +99,7 @@ class Titles:
         words, language = self._words, self._language
         numbers, suffixes = words("numbers"), words("number_suffixes")
         number = (
-            rf"(?:(?:\d{{1,3}}|{_ROMAN}|{_ROMAN.lower()})(?:{suffixes})?|"
+            rf"(?:(?:\d{{1,3}}|{ROMAN}|{ROMAN.lower()})(?:{suffixes})?|"
             rf"(?:{numbers})(?:[- ](?:{numbers}))?)"
         )
         chapter = f"(?:{words('chapters')}|{words('parts')})"
@@ -98,9 +111,13 @@ class Titles:
             rf"[.:)\]—–-]*{_TITLE}\s*$",
             re.IGNORECASE,
         )
+        # Elsewhere than in English any word may be the one for a chapter, if it comes with numbers
+        # that count; nothing, or a title in a script without capitals, may follow.
+        word, rest = rf"(?i:{chapter})", rf"\s+[\"“‘'(«„»¿¡—{CAPITALS}]"
+        if language != "en":
+            word, rest = rf"(?:{word}|{_ANY_WORD})", rf"(?:{rest[:-1]}{CASELESS}]|$)"
         self._opening = re.compile(
-            rf"^(?P<word>(?:(?i:{chapter})\s+)?)(?P<number>{_ROMAN}|\d{{1,3}})\s*[.:)—–-]*\s+"
-            rf"[\"“‘'(«„»¿¡—{CAPITALS}]"
+            rf"^(?P<word>(?:{word}\s+)?)(?P<number>{ROMAN}|\d{{1,3}})\s*[.:)—–-]*{rest}"
         )
         self._form = re.compile(rf"^(?:{words('forms')})", re.IGNORECASE)
         self._section = re.compile(
@@ -114,7 +131,9 @@ class Titles:
         if language not in (None, "en"):
             order += rf"|{number}\.?\s+(?:{usual})"
         self._chapter_line = re.compile(rf"^(?:{order})\s*[.:]?$", re.IGNORECASE)
-        self._part = re.compile(rf"^{the}(?:{words('parts')})\b", re.IGNORECASE)
+        # Elsewhere the number may come first: Erster Teil, ELSŐ RÉSZ.
+        before = rf"(?:{number}\.?\s+)?" if language not in (None, "en") else ""
+        self._part = re.compile(rf"^{the}{before}(?:{words('parts')})\b", re.IGNORECASE)
 
     def _compile_matter(self) -> None:
         words = self._words
@@ -153,14 +172,17 @@ class Titles:
 
     def is_numbered(self, text: str) -> bool:
         """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
-        forms = (_BARE_NUMBER, _NUMBERED_TITLE, self._word_numbered)
+        forms = (_BARE_NUMBER, _NUMBERED_TITLE, _HAN_TITLE, self._word_numbered)
         return self.is_strong_heading(text) or any(form.match(text) for form in forms)
 
-    def opening_number(self, text: str) -> tuple[str, str] | None:
+    def opening_number(self, text: str) -> Opening | None:
         """The word, if any, and the number with which a title opens: `Chapter` and `XII`."""
         if len(text) > _LONG_HEADING or (opening := self._opening.match(text)) is None:
             return None
-        return opening["word"].strip().casefold(), opening["number"]
+        word, number = opening["word"].strip().casefold(), opening["number"]
+        if not word and opening.end() == len(text):
+            return None  # a bare number, which other rules know
+        return Opening(word=word, number=number, titled=opening.end() < len(text))
 
     def is_chapter_line(self, text: str) -> bool:
         """Whether a line is a chapter's number and nothing else: `CHAPTER II`."""
@@ -246,7 +268,7 @@ def is_numbered(text: str) -> bool:
     return _titles().is_numbered(bare_title(text))
 
 
-def opening_number(text: str) -> tuple[str, str] | None:
+def opening_number(text: str) -> Opening | None:
     """The word, if any, and the number with which a title opens: `Chapter` and `XII`."""
     return _titles().opening_number(bare_title(text))
 
@@ -289,10 +311,13 @@ def is_weak_heading(
     In a file that is `evenly_spaced`, with one blank line everywhere, spacing does not mark them.
     """
     text = bare_title(text)
-    if not text or len(text.split()) > _TITLE_WORDS or is_break(text):
+    if not text or len(text.split()) > TITLE_WORDS or is_break(text) or _LEADERS.search(text):
+        return False
+    # `C. B.` is no title; English books, of which we have judged many, are read as they were.
+    if len(text) > 3 and _INITIALS.match(text) and reading_language() != "en":
         return False
     set_off = new_page or blank_before >= 2  # one blank line separates paragraphs
-    if set_off and (is_numbered(text) or _is_capitals(text) or _is_short_caseless(text)):
+    if set_off and (is_numbered(text) or is_capitals(text) or is_short_caseless(text)):
         return True
     # `XXXVIII.` ends with a stop too; anything of eight characters that does may be a sentence.
     if evenly_spaced and is_numbered(text) and (len(text) < 8 or text[-1] not in END_MARKS):
@@ -306,25 +331,27 @@ def is_subtitle(text: str, *, blank_before: int) -> bool:
     """Whether a line right below a chapter's number is the chapter's title."""
     text = bare_title(text)
     # Four blank lines are a new page: what follows belongs to the next heading.
-    if not text or len(text.split()) > _TITLE_WORDS or is_break(text) or blank_before > 3:
+    if not text or len(text.split()) > TITLE_WORDS or is_break(text) or blank_before > 3:
         return False
-    if _is_capitals(text):
+    if is_capitals(text):
         return True
-    if _is_short_caseless(text):
+    if is_short_caseless(text):
         return True
     return text[-1] not in END_MARKS and text[-1] not in "\"”'’" and text[0].isupper()
 
 
-def _is_short_caseless(text: str) -> bool:
+def is_short_caseless(text: str) -> bool:
     """Whether a line without capitals or small letters may be a title by its length and end."""
     is_short = len(text) <= _CASELESS_CHARACTERS and any(map(str.isalpha, text))
-    return is_short and not _has_case(text) and text[-1] not in END_MARKS + "”’」』"
+    return is_short and not has_case(text) and text[-1] not in END_MARKS + "”’」』"
 
 
-def _is_capitals(text: str) -> bool:
+def is_capitals(text: str) -> bool:
+    """Whether a line is in capitals."""
     letters = [character for character in text if character.isalpha()]
-    return len(letters) >= 2 and not any(map(str.islower, letters)) and _has_case(text)
+    return len(letters) >= 2 and not any(map(str.islower, letters)) and has_case(text)
 
 
-def _has_case(text: str) -> bool:
+def has_case(text: str) -> bool:
+    """Whether a text is in a script with capitals and small letters."""
     return any(character.isupper() or character.islower() for character in text)

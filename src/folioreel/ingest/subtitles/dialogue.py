@@ -34,7 +34,7 @@ from folioreel.ingest.subtitles.formats import name_language, read_cues
 from folioreel.ingest.subtitles.turns import Turn, find_turns
 from folioreel.language import PREFERRED, decide_language
 from folioreel.sentences import split_sentences
-from folioreel.text import joint
+from folioreel.text import count_words, joint
 from folioreel.types import Subtitle
 
 _DROPPED = ("duplicate", "outside the film", "credits or adverts", "notes or songs")
@@ -55,6 +55,8 @@ _CLOSED = re.compile(rf"[.?!…。！？।؟][{re.escape(_CLOSERS)}]*$")
 _TRAILING_DOTS = re.compile(r"(?<!\s)\s*+(?:(?<!\.)\.{2,}+|…)\s*+$")
 _LEADING_DOTS = re.compile(r"^(?:\.{2,}|…)\s*")
 _LEADING_MARKS = re.compile(r"^(?:[-–—―,;:]+|\.{2,}|…)\s*")
+_RUNS_ON = re.compile(r"[、，,;；،؛→⇒➡]$")  # at the end of a cue, in scripts without capitals
+_TRAILING_ARROW = re.compile(r"(?<!\s)\s*+(?<![→⇒➡])[→⇒➡]++$")
 _TRAILING_DASH = re.compile(r"(?<!\s)\s*+(?<![-–—―])[-–—―]++$")
 
 
@@ -189,6 +191,7 @@ def _passages(turns: Iterable[Turn], style: FileStyle) -> Iterator[_Passage]:
                 passage.trim_end(_TRAILING_DOTS)
             if turn.continues:
                 passage.trim_end(_TRAILING_DASH)
+            passage.trim_end(_TRAILING_ARROW)
         else:
             if passage.text:
                 yield passage
@@ -222,8 +225,9 @@ def _belongs(passage: _Passage, before: Turn, turn: Turn, style: FileStyle) -> b
     if goes_on:
         return True
     if style.unpunctuated:
-        is_short = len(passage.text.split()) < _LONGEST_UNPUNCTUATED
-        return begins_small and is_short and pause_s <= _BREATH_S
+        is_short = count_words(passage.text) < _LONGEST_UNPUNCTUATED
+        runs_on = style.caseless and _RUNS_ON.search(before.text) is not None
+        return (runs_on or (begins_small and pause_s <= _BREATH_S)) and is_short
     if _TRAILING_DASH.search(before.text):
         return begins_small or style.all_capitals
     # `I gave him the book / The end came soon`: in prose, `The` begins a sentence.

@@ -28,6 +28,7 @@ _SENTENCE_END = re.compile(r"[.?!…。！？؟।۔][\"”’')»«“」』）
 _FULL_STOP = re.compile(r"[.…。।۔][\"”’')»«“」』）]*$")
 # Longer capitalised phrases before a colon are headlines, not names.
 _MOST_NAME_WORDS = 4
+_LONGEST_CASELESS = 6  # characters; before a colon without a space, a longer text is a clause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class FileStyle:
 
     all_capitals: bool
     no_capitals: bool
+    caseless: bool  # in a script that has no capitals
     unpunctuated: bool  # sentences do not end with a full stop
     capital_lines: bool  # lines begin with a capital even in the middle of a sentence, as in verse
     labels: frozenset[str]  # names that stand before a colon again and again
@@ -51,7 +53,7 @@ class FileStyle:
 def observe_style(cues: Iterable[Cue], language: str | None = None) -> FileStyle:
     """Learn how a file is written from all its cues (text without markup)."""
     words = subtitle_words(language)
-    upper = lower = ends = stops = 0
+    upper = lower = letters = ends = stops = asked = 0
     labels: Counter[str] = Counter()
     middles: Counter[bool] = Counter()  # do lines inside a sentence begin with a capital?
     closed = True
@@ -60,6 +62,7 @@ def observe_style(cues: Iterable[Cue], language: str | None = None) -> FileStyle
         closed = closed or not spoken
         upper += sum(character.isupper() for character in spoken)
         lower += sum(character.islower() for character in spoken)
+        letters += sum(character.isalpha() for character in spoken)
         for number, line in enumerate(filter(None, spoken.split("\n"))):
             label = label_of(line, words) if closed else None
             labels.update([label] if label else [])
@@ -69,14 +72,19 @@ def observe_style(cues: Iterable[Cue], language: str | None = None) -> FileStyle
         if spoken:
             ends += 1
             stops += _FULL_STOP.search(spoken) is not None
+            asked += is_closed(spoken) and _FULL_STOP.search(spoken) is None
     cased = upper + lower
+    caseless = cased < 0.2 * letters
+    # Most cues of a punctuated file end with a full stop. Without capitals, where a sentence begins
+    # cannot be seen either, so that a few full stops do not help: two in five cues must have them.
+    enough = 0.4 * (ends - asked) if caseless else 0.1 * ends
     return FileStyle(
         # Labels and signs are in capitals in ordinary files too, but are a small part of them.
         # Ordinary English has two or three capitals in a hundred letters.
         all_capitals=cased > 20 and upper > 0.85 * cased,
         no_capitals=cased > 20 and upper < 0.005 * cased,
-        # Most cues of a punctuated file end with a full stop. Six, as fewer may all be questions.
-        unpunctuated=ends >= 6 and stops < 0.1 * ends,
+        caseless=caseless,
+        unpunctuated=ends >= 6 and stops < enough,  # six, as fewer may all be questions
         # In prose, next to none; in verse, nearly all.
         capital_lines=middles[True] > 0.08 * middles.total(),
         labels=frozenset(label for label, count in labels.items() if count >= 3),
@@ -118,7 +126,8 @@ def find_label(line: str, style: FileStyle, may_open: bool) -> str | None:
         return None
     name, label = match.group(1), match.group()
     in_capitals = not style.all_capitals and _is_capital_name(name)
-    if label[-1] in ":：" and len(label) < len(line) and not in_capitals:
+    unspaced = label[-1] in ":：" and len(label) < len(line)
+    if unspaced and not in_capitals and not _is_caseless_name(name):
         return None  # `Re:Zero`: only labels in capitals go without a space
     if in_capitals:
         return label
@@ -145,6 +154,11 @@ def _is_capital_name(name: str) -> bool:
         return False
     # Not all of them, for `McCOY` and `MacDONALD`.
     return sum(character.isupper() for character in letters) > 0.7 * len(letters)
+
+
+def _is_caseless_name(name: str) -> bool:
+    """Whether a name is of a length that names have in Chinese or Japanese: 安娜, 馬特維爺爺."""
+    return len(name) <= _LONGEST_CASELESS and not any(c.isupper() or c.islower() for c in name)
 
 
 def _is_capitalised(name: str, words: SubtitleWords) -> bool:
