@@ -354,8 +354,7 @@ def _drop_title_page(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     for k, block in enumerate(blocks):
         opens = block.kind == "heading" and _is_prose_soon(blocks, k)
         if opens or (block.kind == "paragraph" and (_is_prose(block) or _is_told(block))):
-            # English books, of which we have judged many, are read as they were.
-            first = k if titles.reading_language() == "en" else _chapter_above(blocks, k)
+            first = _chapter_above(blocks, k)
             break
     # "PART ONE" above "CHAPTER ONE" stays.
     while (
