@@ -100,7 +100,7 @@ def test_a_moved_link_is_told_from_a_confirmed_one_after_a_reload(served):
     write_page(read_alignment(result / "judged"), result / "page.html")
     time = page.evaluate("() => document.querySelector('.time').textContent.split(' ')[0]")
     page.goto(f"{(result / 'page.html').as_uri()}#t={time}.5")
-    page.locator(".place-sure", has_text="You linked it here").wait_for()
+    page.locator(".place-sure", has_text="You found it in the book").wait_for()
 
 
 def test_what_is_shared_from_the_server_holds_no_secret(served):
