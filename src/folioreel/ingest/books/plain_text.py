@@ -272,14 +272,19 @@ def _body_kind(group: list[_Line], width: int) -> BlockKind:
 
 def _block(kind: BlockKind, group: list[_Line]) -> Block:
     """Join lines into one text, and record where each begins."""
-    text, places = "", []
+    parts: list[str] = []
+    places = []
+    length = 0
     for line in group:
-        content = _EMPHASIS.sub("", _NOTE_MARK.sub("", line.text)).strip()
-        if text and content:
-            text += joint(text, content)
-        places.append((len(text), line.number))
-        text += " ".join(content.split())
-    return Block(kind=kind, text=text, lines=tuple(places))
+        content = " ".join(_EMPHASIS.sub("", _NOTE_MARK.sub("", line.text)).split())
+        if parts and content:
+            parts.append(joint(parts[-1], content))
+            length += len(parts[-1])
+        places.append((length, line.number))
+        if content:
+            parts.append(content)
+            length += len(content)
+    return Block(kind=kind, text="".join(parts), lines=tuple(places))
 
 
 def _stated_title(text: str) -> str | None:

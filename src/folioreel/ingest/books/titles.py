@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from folioreel.ingest.books.numerals import HAN, ROMAN
@@ -260,12 +260,27 @@ def is_break(text: str) -> bool:
 
 def is_strong_heading(text: str) -> bool:
     """Whether the words of a line make it a heading: `CHAPTER IV`, `Stave I: Marley's Ghost`."""
-    return _titles().is_strong_heading(bare_title(text))
+    title = bare_title(text)
+    return len(title) <= HEADING_CHARACTERS and _is_strong(reading_language(), title)
+
+
+# Readers ask for the same lines again and again, and the words of all languages are many.
+@lru_cache(maxsize=10_000)
+def _is_strong(language: str | None, title: str) -> bool:
+    return load_titles(language).is_strong_heading(title)
+
+
+@lru_cache(maxsize=10_000)
+def _is_numbered(language: str | None, title: str) -> bool:
+    return load_titles(language).is_numbered(title)
 
 
 def is_numbered(text: str) -> bool:
     """Whether a heading opens with a chapter's number: `IV`, `12. The Road`, `CHAPTER ONE`."""
-    return _titles().is_numbered(bare_title(text))
+    title = bare_title(text)
+    if len(title) > HEADING_CHARACTERS:
+        return _titles().is_numbered(title)
+    return _is_numbered(reading_language(), title)
 
 
 def opening_number(text: str) -> Opening | None:
