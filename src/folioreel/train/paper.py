@@ -142,7 +142,8 @@ def _measured(
     return TrainingPair(
         film=film,
         rows=SimilarityRows(film, book, config, progress),
-        judged=judged_moments(pair, film, book),
+        # Of a silent shot, the measures of dialogue say nothing.
+        judged=judged_moments(pair, film, book, shots=config.looks),
     )
 
 
@@ -168,7 +169,7 @@ def _described(
         " the logit of the probability that a moment renders a sentence.",
         "",
         f"Trained on {training['date']} with `folioreel train context` on the {training['matches']}"
-        f" judged matches, and the lines judged not to be in the book, of"
+        f" judged matches, and what was judged not to be in the book, of"
         f" {'one film and its book' if len(training['pairs']) == 1 else 'films and their books'}:"
         f" {', '.join(training['pairs'])}. Seed {training['seed']}.",
         "",
