@@ -104,6 +104,23 @@ def test_fitting_finds_the_weights_that_drew_the_truth(rng):
     assert learned.config.sigma == pytest.approx(true.sigma, rel=0.5)
 
 
+def test_a_weight_at_its_bound_is_reported(rng, caplog):
+    """Scores that are always wrong are best ignored."""
+    unary = rng.random((30, 12)).astype(np.float32)
+    worst = [
+        JudgedMoment(moment=i, verdict="match", sentences=(int(j),))
+        for i, j in enumerate(unary.argmin(axis=1))
+    ]
+    pair = clamp_chain(make_chain(unary, np.full(29, 1 / 30), CONFIG), worst)
+    learned = fit_chain([pair], CONFIG)
+    assert learned.config.unary == pytest.approx(1e-4)
+    said = [line for line in caplog.messages if "unary" in line]
+    assert said == [
+        "the chain's weight unary is at the bound of its search, 0.0001, so the network's scores"
+        " are ignored"
+    ]
+
+
 def draw_path(chain, rng):
     """A path from the chain's own distribution, from the last moment back."""
     moments, sentences = chain.shape

@@ -15,7 +15,7 @@ from folioreel.train.chain import clamp_chain, log_likelihood
 from folioreel.train.context_cnn import ContextConfig
 from folioreel.train.judged import JudgedMoment, TrainingPair, judged_moments
 from folioreel.train.paper import fit_context_model, fit_paper_chain
-from folioreel.types import Film, Subtitle
+from folioreel.types import Film, ShotFeatures, Subtitle
 
 
 def judgement(line, verdict, *passages) -> Judgement:
@@ -63,8 +63,7 @@ def test_a_passage_without_a_sentence_is_left_out(made_judged):
     assert made_judged(judgement(1, "match", (2, 2))) == ()
 
 
-@pytest.fixture
-def pair(rng) -> TrainingPair:
+def make_pair(rng) -> TrainingPair:
     """A film that follows its book, each second moment judged."""
     moments, sentences = 60, 80
     planes = (rng.random((1, moments, sentences)) * 0.5).astype(np.float32)
@@ -82,6 +81,25 @@ def pair(rng) -> TrainingPair:
         for i in range(0, moments, 2)
     )
     return TrainingPair(film=film, rows=MadeRows(planes, ("tfidf",)), judged=judged)
+
+
+def with_pictures(pair, *, watched) -> TrainingPair:
+    """The same with a measure of pictures, which is 0 unless the film was watched.
+
+    If it was, the pictures tell the truth, and the words tell the opposite.
+    """
+    words, pictures = pair.rows.planes[0], np.zeros_like(pair.rows.planes[0])
+    film = pair.film
+    if watched:
+        words, pictures = 0.9 - words, words
+        film = replace(film, features=ShotFeatures(network="eyes", fingerprint="", vectors={}))
+    rows = MadeRows(np.stack([words, pictures]), ("tfidf", "visual"))
+    return replace(pair, film=film, rows=rows)
+
+
+@pytest.fixture
+def pair(rng) -> TrainingPair:
+    return make_pair(rng)
 
 
 CONFIG = ContextConfig(measures=("tfidf",), layers=1, window=3, dropout=0.0, epochs=10)
@@ -102,6 +120,14 @@ def test_the_chain_learns_that_the_film_follows_the_book(pair, count):
     assert learned.log_likelihood > learned.start_log_likelihood
     # A film that never leaps is told so by dear leaps; one that leaps at random is not.
     assert learned.config.pace + learned.config.stay > 4
+
+
+def test_the_only_watched_film_does_not_teach_the_chain_to_ignore_the_network(rng):
+    pairs = [with_pictures(make_pair(rng), watched=k == 0) for k in range(3)]
+    config = replace(CONFIG, measures=("tfidf", "visual"), epochs=30)
+    learned = fit_paper_chain(config, pairs, evaluations=15)
+    # A network of the two others would trust the words of the watched film, and so be wrong.
+    assert learned.config.unary > 1
 
 
 def test_the_chain_does_not_see_what_the_network_learned_by_heart(pair, rng):

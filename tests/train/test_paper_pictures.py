@@ -15,7 +15,8 @@ from folioreel.ingest.film import load_film
 from folioreel.models.presets import load_preset
 from folioreel.similarity import tensor
 from folioreel.train import paper as module
-from folioreel.train.paper import train_paper
+from folioreel.train.chain import CHAIN_START
+from folioreel.train.paper import fit_with_pictures, train_paper
 
 SHADES = {"red": (230, 5, 5), "green": (5, 210, 5), "blue": (5, 5, 230)}
 WORDS = "the old ferry lay by the river and nobody came to see what had become of it".split()
@@ -41,6 +42,22 @@ def seen_pair(tmp_path, monkeypatch, rng):
     (folder / "book.txt").write_text("\n".join(lines), encoding="utf-8")
     (folder / "annotations.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return folder
+
+
+@pytest.mark.slow
+def test_judged_silent_shots_are_learned_from(seen_pair, tmp_path):
+    """The same judgements, the second half of them as a table of shots."""
+    dataset = write_dataset(tmp_path / "judged")
+    table = (seen_pair / "annotations.tsv").read_text(encoding="utf-8").splitlines()
+    times = [(float(row.split("\t")[0]), row.split("\t")[1]) for row in table[1:]]
+    shots = ["start_s\tend_s\tverdict\tline_from\tline_to"]
+    shots += [f"{at - 0.2}\t{at + 0.2}\tmatch\t{line}\t{line}" for at, line in times[15:]]
+    before = fit_with_pictures(dataset / "ferry", seen_pair, CHAIN_START)
+    (seen_pair / "annotations.tsv").write_text("\n".join(table[:16]), encoding="utf-8")
+    (seen_pair / "shots.tsv").write_text("\n".join(shots), encoding="utf-8")
+    after = fit_with_pictures(dataset / "ferry", seen_pair, CHAIN_START)
+    assert after.training["matches"] == before.training["matches"] > 30
+    assert after.graph == before.graph  # one and the same network
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ the left with the message from the right, computed by FFT.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,6 +26,8 @@ from folioreel.config import ChainConfig
 from folioreel.models.chain import Chain
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.train.judged import JudgedMoment
+
+_log = logging.getLogger(__name__)
 
 WEIGHTS = ("unary", "pace", "stay", "sigma")
 """The fields of `ChainConfig` that are fitted, in the order of every gradient."""
@@ -107,7 +110,23 @@ def fit_chain(
     )
     progress(Progress(stage="fitting the chain", done=evaluations, total=evaluations))
     value, config = max(tried, key=lambda found: found[0])
+    _warn_at_bounds(config, bounds)
     return FittedChain(config, value, start_log_likelihood=tried[0][0])
+
+
+def _warn_at_bounds(config: ChainConfig, bounds: Sequence[tuple[float, float]]) -> None:
+    """Say which weights the search would have taken further."""
+    for name, (low, high) in zip(WEIGHTS, bounds, strict=True):
+        weight = np.log(getattr(config, name))
+        # The search ends on the bound itself, but for rounding.
+        if weight < low + 1e-6 or weight > high - 1e-6:
+            ignored = ", so the network's scores are ignored"
+            _log.warning(
+                "the chain's weight %s is at the bound of its search, %.4g%s",
+                name,
+                np.exp(weight),
+                ignored if name == "unary" and weight < 0 else "",
+            )
 
 
 def log_likelihood(

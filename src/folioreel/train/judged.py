@@ -52,6 +52,11 @@ class TrainingPair:
         """Moments that were found in the book."""
         return sum(moment.verdict == "match" for moment in self.judged)
 
+    @property
+    def watched(self) -> bool:
+        """Whether its measures know the film's pictures."""
+        return self.film.features is not None
+
 
 def judged_moments(
     pair: Pair, film: Film, book: Book, *, shots: bool = False

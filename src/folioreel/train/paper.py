@@ -2,7 +2,8 @@
 
 The chain must not be fitted to the scores that the network gives to its own training examples,
 which are surer than those of any other film. So the film is cut into parts, and each part is scored
-by a network that was trained on the others (paper, sections 4.3 and 4.4).
+by a network that was trained on the others; of several films, each by a network of all others
+(paper, sections 4.3 and 4.4).
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from folioreel.train.judged import TrainingPair, judged_moments
 from folioreel.train.kept_rows import PAPER_MEASURES
 from folioreel.train.onnx import context_graph
 
-# Parts of a single film for cross-fitting: each network still sees two thirds of the judgements.
+# Parts of a film for cross-fitting: each network still sees two thirds of its judgements.
 _PARTS = 3
-# Of several films, how many are held out from the network to fit the chain to.
+# Of several films, how many the chain is fitted to, each scored by a network of all others.
 _MOST_FILMS = 3
 
 
@@ -141,7 +142,8 @@ def _measured(
     return TrainingPair(
         film=film,
         rows=SimilarityRows(film, book, config, progress),
-        judged=judged_moments(pair, film, book),
+        # Of a silent shot, the measures of dialogue say nothing.
+        judged=judged_moments(pair, film, book, shots=config.looks),
     )
 
 
@@ -167,7 +169,7 @@ def _described(
         " the logit of the probability that a moment renders a sentence.",
         "",
         f"Trained on {training['date']} with `folioreel train context` on the {training['matches']}"
-        f" judged matches, and the lines judged not to be in the book, of"
+        f" judged matches, and what was judged not to be in the book, of"
         f" {'one film and its book' if len(training['pairs']) == 1 else 'films and their books'}:"
         f" {', '.join(training['pairs'])}. Seed {training['seed']}.",
         "",
@@ -205,36 +207,42 @@ def fit_paper_chain(
 ) -> FittedChain:
     """The chain's weights for the scores that a context model gives to films it was not trained on.
 
-    One pair is cut into parts; of several, some are held out from the context model.
+    Of many pairs, the chain is fitted to a few; the context model still learns from all others.
     """
-    if len(pairs) == 1:
-        scored = [(pairs[0], _scores_of_parts(config, pairs[0], progress))]
-    else:
-        # The chain has few weights. Films with many matches say most about them, and the time that
-        # a film takes grows with its moments × sentences.
-        ranked = sorted(pairs, key=lambda pair: pair.matches / math.prod(pair.rows.shape))[::-1]
-        held_out, others = ranked[:_MOST_FILMS], ranked[_MOST_FILMS:]
-        if not others:
-            held_out, others = ranked[::2], ranked[1::2]
-        model = fit_context_model(config, others, progress=progress)
-        scored = [(pair, context_scores(pair.rows, model, progress)) for pair in held_out]
-    chains = [
-        clamp_chain(make_chain(scores, time_steps(pair.film), start), pair.judged)
-        for pair, scores in scored
-    ]
+    # The chain has few weights. Films with many matches say most about them, and the time that
+    # a film takes grows with its moments × sentences.
+    ranked = sorted(pairs, key=lambda pair: pair.matches / math.prod(pair.rows.shape))[::-1]
+    chains = []
+    for number, pair in enumerate(ranked[:_MOST_FILMS]):
+        others = ranked[:number] + ranked[number + 1 :]
+        scores = _unseen_scores(config, pair, others, progress)
+        chain = make_chain(scores, time_steps(pair.film), start)
+        chains.append(clamp_chain(chain, pair.judged))
     return fit_chain(chains, start, evaluations=evaluations, progress=progress)
 
 
-def _scores_of_parts(
-    config: ContextConfig, pair: TrainingPair, progress: ProgressCallback
+def _unseen_scores(
+    config: ContextConfig,
+    pair: TrainingPair,
+    others: Sequence[TrainingPair],
+    progress: ProgressCallback,
 ) -> NDArray[np.float32]:
-    """The scores of one film, each third by a network trained on the two others: (I, J)."""
+    """The scores of one film by networks that were not trained on what they score: (I, J).
+
+    A network of the other films, if they can teach it all that it needs. A single film is cut into
+    parts, and so is the only one with pictures: without it, the network's weights of pictures
+    would be random, and the chain would learn to ignore its scores.
+    """
+    alone = pair.watched and not any(other.watched for other in others)
+    if others and not alone:
+        model = fit_context_model(config, others, progress=progress)
+        return context_scores(pair.rows, model, progress)
     moments = pair.rows.shape[0]
     scores = np.empty(pair.rows.shape, dtype=np.float32)
     for part in range(_PARTS):
         first, last = part * moments // _PARTS, (part + 1) * moments // _PARTS
         kept = tuple(judged for judged in pair.judged if not first <= judged.moment < last)
         named = name_progress(progress, f"part {part + 1} of {_PARTS}, for the chain")
-        model = fit_context_model(config, [replace(pair, judged=kept)], progress=named)
+        model = fit_context_model(config, [*others, replace(pair, judged=kept)], progress=named)
         scores[first:last] = context_scores(pair.rows, model, named, range(first, last))
     return scores
