@@ -13,9 +13,10 @@ import type { FilmPart, Judgement, PageLink, Payload } from "./payload.ts";
 import { ClockPlayer, type Player } from "./player.ts";
 import { Axis } from "./scale.ts";
 import { timeIn } from "./share.ts";
-import { makeJudgement, momentsOf as momentsIn, Selection, type Span } from "./spans.ts";
+import { allOf, confirmEach, makeJudgement, momentsOf as momentsIn, Selection, type Span } from "./spans.ts";
 import { toldSentences } from "./spoilers.ts";
 import { ThemeSwitch } from "./theme.ts";
+import { counted } from "./words.ts";
 
 export type Topic =
   | "time" | "moment" | "lit" | "player" | "links" | "veil" | "picked" | "follow" | "theme" | "display" | "axes" | "notice";
@@ -408,20 +409,34 @@ export class App extends Emitter<Topic> {
     return this.selection.sentences.span ?? (this.picked === null ? null : [this.picked, this.picked]);
   }
 
-  /** Judges all that is selected; where no sentence is, by the links that the moments have. */
+  /** Judges all that is selected; where no sentence is, each moment by its own link. */
   private async judgeSelected(verdict: "match" | "none"): Promise<void> {
     const moments = this.selectedMoments();
     if (!this.canJudge(moments && moments[1]) || !moments) return;
-    const links = this.links.slice(moments[0], moments[1] + 1).filter((link) => link.in_book);
-    const found = links.map((link) => link.sentence);
-    const passage = this.selectedPassage() ?? (found.length ? ([Math.min(...found), Math.max(...found)] as Span) : null);
-    if (verdict === "match" && !passage) return this.say("None of this has a link: select its sentences, too.");
+    const passage = this.selectedPassage();
+    if (verdict === "match" && !passage) return this.confirmSelected(moments);
     const { kind, note } = this.selection;
     const judgement = makeJudgement(verdict, moments, passage, kind, note ?? "");
     this.letGo();
     const count = moments[1] - moments[0] + 1;
     const done = verdict === "none" ? "Marked as not in the book" : "Linked";
-    await this.revise(this.corrections.add(judgement, count > 1 ? `${done}: ${count} moments.` : `${done}.`));
+    await this.revise(this.corrections.add([judgement], count > 1 ? `${done}: ${count} moments.` : `${done}.`));
+  }
+
+  /** Confirms the link of each moment that has one and was not judged before; one undo takes all back. */
+  private async confirmSelected(moments: Span): Promise<void> {
+    const { kind, note } = this.selection;
+    const all = allOf(moments);
+    const open = all.filter((moment) => !this.judged.has(moment));
+    const judgements = confirmEach(open, (moment) => this.shownLink(moment), kind, note ?? "");
+    if (open.length === 0) return this.say("You have judged this already.");
+    if (judgements.length === 0) return this.say("None of this has a link that is shown: select its sentences, too.");
+    this.letGo();
+    const done = all.length > 1 ? `Confirmed: ${counted(judgements.length, "moment", "moments")}.` : "Confirmed.";
+    const unlinked = open.length - judgements.length;
+    const judged = all.length - open.length;
+    const left = [unlinked > 0 && `${unlinked} without a link`, judged > 0 && `${judged} judged before`].filter(Boolean);
+    return void (await this.revise(this.corrections.add(judgements, left.length ? `${done} Unchanged: ${left.join(", ")}.` : done)));
   }
 
   async undo(): Promise<void> {
@@ -439,7 +454,7 @@ export class App extends Emitter<Topic> {
   }
 
   private async judge(moment: number | null, verdict: "match" | "none", sentence: number | null, done: string): Promise<void> {
-    if (this.canJudge(moment)) await this.revise(this.corrections.add({ moment, verdict, sentence }, done));
+    if (this.canJudge(moment)) await this.revise(this.corrections.add([{ moment, verdict, sentence }], done));
   }
 
   private async revise(outcome: Promise<Outcome>): Promise<Outcome> {

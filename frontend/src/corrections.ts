@@ -3,7 +3,7 @@
 import { type Judge, JudgeError, LocalJudge, ServerJudge } from "./judge.ts";
 import { when } from "./parts.ts";
 import type { Judgement, Moment, PageLink, Payload, Revised } from "./payload.ts";
-import { momentsOf } from "./spans.ts";
+import { isSameJudgement, momentsOf } from "./spans.ts";
 import { counted } from "./words.ts";
 
 /** What to tell the reader of a judgement or an undo, and of which moment it was (null: none). */
@@ -43,14 +43,14 @@ export class Corrections {
     return this.count + this.pending > 0;
   }
 
-  /** Keeps a judgement. */
-  add(judgement: Judgement, done: string): Promise<Outcome> {
+  /** Keeps judgements, which one undo takes back. */
+  add(judgements: Judgement[], done: string): Promise<Outcome> {
     const { caution } = this;
     this.caution = "";
-    return this.revise(this.judge.judge(judgement), () => ({ words: done + caution, moment: judgement.moment }));
+    return this.revise(this.judge.judge(...judgements), () => ({ words: done + caution, moment: judgements[0].moment }));
   }
 
-  /** Takes the last judgement back. */
+  /** Takes back what was judged last. */
   undo(): Promise<Outcome> {
     return this.revise(this.judge.undo(), ({ undone }) => {
       const moment = undone ?? null;
@@ -63,12 +63,10 @@ export class Corrections {
     try {
       const revised = await answer;
       const { words, moment } = name(revised);
-      const known = moment === null ? undefined : this.judged.get(moment);
-      const links = [...this.links];
+      const [known, links] = [this.judged, [...this.links]];
       this.apply(revised);
-      const judgement = moment === null ? undefined : (this.judged.get(moment) ?? known);
-      const own = judgement ? momentsOf(judgement) : [moment];
-      const others = revised.links.filter(([changed, link]) => !own.includes(changed) && isElsewhere(link, links[changed])).length;
+      const isOwn = (i: number) => !isSame(known.get(i), this.judged.get(i));
+      const others = revised.links.filter(([changed, link]) => !isOwn(changed) && isElsewhere(link, links[changed])).length;
       const more = others > 0 ? ` ${counted(others, "other link", "other links")} changed with it.` : "";
       const trouble = revised.trouble ? ` It is safe in journal.jsonl, but ${revised.trouble}.` : "";
       return { words: words + more + trouble, moment };
@@ -97,6 +95,10 @@ export class Corrections {
     }
     this.count = judgements.length;
   }
+}
+
+function isSame(a: Judgement | undefined, b: Judgement | undefined): boolean {
+  return a && b ? isSameJudgement(a, b) : a === b;
 }
 
 /** Whether a link leads elsewhere than before; another score alone is no change that a reader sees. */

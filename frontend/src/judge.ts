@@ -5,7 +5,8 @@ import { isJudgement, type Judgement, type PageLink, type Payload, type Revised,
 import { isSameJudgement, momentsOf, sentenceAt } from "./spans.ts";
 
 export interface Judge {
-  judge(judgement: Judgement): Promise<Revised>;
+  /** Keeps judgements as one step, which one undo takes back. */
+  judge(...judgements: Judgement[]): Promise<Revised>;
   undo(): Promise<Revised>;
 }
 
@@ -37,8 +38,8 @@ export class ServerJudge implements Judge {
     private revision: number,
   ) {}
 
-  judge(judgement: Judgement): Promise<Revised> {
-    return this.queue(this.server.judge, { judgement });
+  judge(...judgements: Judgement[]): Promise<Revised> {
+    return this.queue(this.server.judge, { judgements });
   }
 
   undo(): Promise<Revised> {
@@ -77,27 +78,33 @@ export class ServerJudge implements Judge {
 
 /** Keeps judgements in this browser; a link changes alone, there is no chain here. */
 export class LocalJudge implements Judge {
-  readonly judgements: Judgement[];
+  /** What one undo takes back at a time. */
+  private readonly steps: Judgement[][];
 
   constructor(
     private readonly payload: Payload,
     private readonly key: string,
   ) {
     const kept = readItem(key);
-    const known = Array.isArray(kept) ? (kept as Judgement[]) : payload.judgements;
-    this.judgements = known.filter((judgement) => isJudgement(judgement, payload));
+    const known = Array.isArray(kept) ? (kept as (Judgement | Judgement[])[]) : payload.judgements;
+    const steps = known.map((step) => [step].flat().filter((judgement) => isJudgement(judgement, payload)));
+    this.steps = steps.filter((step) => step.length > 0);
   }
 
-  async judge(judgement: Judgement): Promise<Revised> {
-    const known = momentsOf(judgement).map((moment) => this.lastOf(moment));
-    if (known.every((other) => other && isSameJudgement(other, judgement))) return this.revised([]);
-    this.judgements.push(judgement);
-    return this.keep(momentsOf(judgement));
+  get judgements(): Judgement[] {
+    return this.steps.flat();
+  }
+
+  async judge(...judgements: Judgement[]): Promise<Revised> {
+    const fresh = judgements.filter((judgement) => !this.holds(judgement));
+    if (fresh.length === 0) return this.revised([]);
+    this.steps.push(fresh);
+    return this.keep(fresh.flatMap(momentsOf));
   }
 
   async undo(): Promise<Revised> {
-    const last = this.judgements.pop();
-    return { ...this.keep(last ? momentsOf(last) : []), undone: last?.moment ?? null };
+    const last = this.steps.pop() ?? [];
+    return { ...this.keep(last.flatMap(momentsOf)), undone: last[0]?.moment ?? null };
   }
 
   /** Every link that a judgement changed. */
@@ -107,7 +114,12 @@ export class LocalJudge implements Judge {
       const link = this.payload.links[moment];
       return [moment, last ? judgedLink(link, last, moment) : link];
     });
-    return { revision: this.judgements.length, judgements: [...this.judgements], links };
+    return { revision: this.steps.length, judgements: this.judgements, links };
+  }
+
+  private holds(judgement: Judgement): boolean {
+    const known = momentsOf(judgement).map((moment) => this.lastOf(moment));
+    return known.every((other) => other && isSameJudgement(other, judgement));
   }
 
   private lastOf(moment: number): Judgement | undefined {
@@ -115,7 +127,8 @@ export class LocalJudge implements Judge {
   }
 
   private keep(moments: number[]): Revised {
-    if (!writeItem(this.key, this.judgements)) {
+    // A step of one judgement as that alone, as older pages know it.
+    if (!writeItem(this.key, this.steps.map((step) => (step.length === 1 ? step[0] : step)))) {
       throw new JudgeError("The browser keeps nothing for this page: save the judgements as a file.", this.revised(moments));
     }
     return this.revised(moments);

@@ -1,6 +1,6 @@
 // Stretches: several moments or several sentences, and the judgements that speak of them.
 
-import type { Judgement, Kind, Moment } from "./payload.ts";
+import type { Judgement, Kind, Moment, PageLink } from "./payload.ts";
 import { counted } from "./words.ts";
 
 /** First and last. */
@@ -8,9 +8,14 @@ export type Span = [number, number];
 
 export const KINDS: Kind[] = ["dialogue", "visual", "audio"];
 
+/** All from the first to the last. */
+export function allOf([first, last]: Span): number[] {
+  return Array.from({ length: last - first + 1 }, (_, k) => first + k);
+}
+
 /** The moments that a judgement speaks of. */
 export function momentsOf({ moment, moment_to }: Judgement): number[] {
-  return Array.from({ length: (moment_to ?? moment) - moment + 1 }, (_, k) => moment + k);
+  return allOf([moment, moment_to ?? moment]);
 }
 
 /** The sentences that a judgement names; null where the moments are not in the book. */
@@ -44,6 +49,14 @@ export function makeJudgement(verdict: "match" | "none", moments: Span, passage:
   }
   if (note.trim()) judgement.note = note.trim();
   return judgement;
+}
+
+/** Says of each moment that its own link is right; of those without one, nothing. */
+export function confirmEach(moments: number[], linkOf: (moment: number) => PageLink | null, kind: Kind | null, note: string): Judgement[] {
+  return moments.flatMap((moment) => {
+    const link = linkOf(moment);
+    return link ? [makeJudgement("match", [moment, moment], [link.sentence, link.sentence], kind, note)] : [];
+  });
 }
 
 export function isSameJudgement(a: Judgement, b: Judgement): boolean {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Book } from "../src/book.ts";
+import type { Judgement } from "../src/payload.ts";
 import { judgedLink, LocalJudge, ServerJudge } from "../src/judge.ts";
 import { ClockPlayer } from "../src/player.ts";
 import { Axis } from "../src/scale.ts";
@@ -74,6 +75,25 @@ test("a judgement in the one-file page changes its own link, and undo brings bac
   assert.deepEqual([last.links, last.undone], [[[0, links[0]]], 0]);
   assert.deepEqual((await judge.undo()).links, []);
   assert.deepEqual(judgedLink(links[0], { moment: 0, verdict: "none", sentence: null }), { sentence: 1, score: 0, in_book: false });
+});
+
+test("judgements made at once are undone at once, also by a page that is opened again", async () => {
+  const links = [1, 2, 0].map((sentence) => ({ sentence, score: 0.4, in_book: true }));
+  const payload = { links, judgements: [], moments: [{}, {}, {}], book: { sentences: ["a", "b", "c"] } };
+  const kept = new Map<string, string>();
+  Object.assign(globalThis, {
+    localStorage: { getItem: (k: string) => kept.get(k) ?? null, setItem: (k: string, v: string) => kept.set(k, v) },
+  });
+  const one: Judgement = { moment: 1, verdict: "none", sentence: null };
+  const several = links.map(({ sentence }, moment): Judgement => ({ moment, verdict: "match", sentence }));
+  await new LocalJudge(payload as never, "key").judge(one);
+  const revised = await new LocalJudge(payload as never, "key").judge(...several);
+  assert.deepEqual(revised.links.map(([moment, link]) => [moment, link.sentence, link.score]), [[0, 1, 1], [1, 2, 1], [2, 0, 1]]);
+  const again = new LocalJudge(payload as never, "key");
+  assert.deepEqual(again.judgements, [one, ...several]);
+  const undone = await again.undo();
+  assert.deepEqual([undone.undone, undone.judgements], [0, [one]]);
+  assert.deepEqual(JSON.parse(kept.get("key") as string), [one]);
 });
 
 test("judgements made faster than they are answered go one after the other", async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spansOf } from "../src/judgement_file.ts";
-import type { Judgement, Moment } from "../src/payload.ts";
-import { isSameJudgement, judgementWords, makeJudgement, momentsOf, Selection, sentenceAt, usualKind } from "../src/spans.ts";
+import type { Judgement, Moment, PageLink } from "../src/payload.ts";
+import { confirmEach, isSameJudgement, judgementWords, makeJudgement, momentsOf, Selection, sentenceAt, usualKind } from "../src/spans.ts";
 
 test("moments of a span keep their sentence if it is in the passage; else sentences are dealt out", () => {
   const judgement = makeJudgement("match", [10, 14], [100, 108], null, "");
@@ -18,6 +18,19 @@ test("a judgement has only what is not as usual", () => {
   const plain: Judgement = { moment: 3, verdict: "match", sentence: 5 };
   assert.ok(isSameJudgement(plain, { ...plain, moment_to: 3, sentence_to: 5 }));
   assert.ok(!isSameJudgement(plain, { ...plain, note: "x" }));
+});
+
+test("each moment is confirmed by its own link, and one without a link is left alone", () => {
+  const sentences = [90, null, 12, 55];
+  const linkOf = (moment: number): PageLink | null => {
+    const sentence = sentences[moment - 4];
+    return sentence === null ? null : { sentence, score: 0.8, in_book: true };
+  };
+  assert.deepEqual(confirmEach([4, 5, 6], linkOf, null, ""), [
+    { moment: 4, verdict: "match", sentence: 90 },
+    { moment: 6, verdict: "match", sentence: 12 },
+  ]);
+  assert.deepEqual(confirmEach([7], linkOf, "audio", "bells"), [{ moment: 7, verdict: "match", sentence: 55, kind: "audio", note: "bells" }]);
 });
 
 test("what a judgement says in words", () => {

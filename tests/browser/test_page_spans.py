@@ -1,6 +1,7 @@
 """The page in a browser: judgements of several moments and sentences, with a kind and a note."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,13 @@ def selected(page) -> list[int]:
     """The sentences that are marked as the passage."""
     marked = page.locator(".sentence.in-span").all()
     return [int(span.get_attribute("data-sentence")) for span in marked]
+
+
+def saved(page) -> list[dict]:
+    """The judgements in the file that the page saves."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save judgements").click()
+    return json.loads(download.value.path().read_text("utf-8"))["judgements"]
 
 
 def strip_point(page, time_s: float, height: float, duration_s: float) -> dict:
@@ -97,34 +105,75 @@ def test_a_span_by_mouse_in_the_strip_and_by_keys_in_the_book(small):
     small.keyboard.press(",")
     small.keyboard.press("x")
     wait_for_state(small, "You said so")
-    with small.expect_download() as download:
-        small.get_by_role("button", name="Save judgements").click()
-    saved = json.loads(download.value.path().read_text("utf-8"))["judgements"]
-    assert [(j["moment"], j.get("moment_to"), j["verdict"]) for j in saved] == [
+    assert [(j["moment"], j.get("moment_to"), j["verdict"]) for j in saved(small)] == [
         (0, 1, "match"),
         (2, None, "none"),
         (3, None, "match"),
     ]
 
 
-def test_the_links_of_several_moments_are_right(small):
-    """Without sentences, what the moments are linked to is the passage; one is not in the book."""
+def test_each_of_several_moments_is_right_by_its_own_link(small):
+    """Without sentences; moment 6 is not in the book."""
     for _ in range(6):
         small.keyboard.press("n")
-    for _ in range(2):
+    for _ in range(3):
+        small.keyboard.press("Shift+ArrowRight")
+    small.get_by_label("Note on this moment").fill("as read")
+    small.get_by_label("Note on this moment").press("Enter")
+    small.get_by_text("Confirmed: 3 moments. Unchanged: 1 without a link.").wait_for()
+    wait_for_state(small, "You confirmed it (as read)")
+    one = {"verdict": "match", "note": "as read"}
+    assert saved(small) == [{"moment": i, "sentence": 3 * i, **one} for i in (5, 7, 8)]
+    # Again, with one moment more: what was judged stays as it is.
+    for _ in range(4):
         small.keyboard.press("Shift+ArrowRight")
     small.keyboard.press("y")
-    wait_for_state(small, "You confirmed it (3 moments, 7 sentences)")
-    with small.expect_download() as download:
-        small.get_by_role("button", name="Save judgements").click()
-    (judged,) = json.loads(download.value.path().read_text("utf-8"))["judgements"]
-    assert judged == {
-        "moment": 5,
-        "moment_to": 7,
-        "verdict": "match",
-        "sentence": 15,
-        "sentence_to": 21,
-    }
+    small.get_by_text(
+        "Confirmed: 1 moment. Unchanged: 1 without a link, 3 judged before."
+    ).wait_for()
+    assert [judged["moment"] for judged in saved(small)] == [5, 7, 8, 9]
+    small.reload()
+    small.keyboard.press("u")
+    small.get_by_text("Undone at").wait_for()
+    assert [judged["moment"] for judged in saved(small)] == [5, 7, 8]
+    small.keyboard.press("u")
+    small.get_by_role("button", name="Undo", disabled=True).wait_for()
+
+
+def test_links_that_the_slider_hides_are_not_confirmed(small):
+    """Links have 100 %, 90 % and so on, down to 70 % for moment 3."""
+    small.keyboard.press("n")
+    for _ in range(3):
+        small.keyboard.press("Shift+ArrowRight")
+    small.get_by_label("Show only links at least this sure").fill("85")
+    small.get_by_role("button", name="Right").click()
+    small.get_by_text("Confirmed: 2 moments. Unchanged: 2 without a link.").wait_for()
+    assert [judged["moment"] for judged in saved(small)] == [0, 1]
+
+
+def test_several_confirmed_moments_of_the_demo_keep_their_own_lines(demo, tmp_path, new_page):
+    """At 14:43, where the links of six moments lead to both ends of the book."""
+    result = tmp_path / "result"
+    shutil.copytree(demo, result)
+    with serving(result) as server:
+        before = server.payload()["links"]
+        page = new_page()
+        page.goto(server.origin + server.address.path + "#t=14:43")
+        for _ in range(5):
+            page.keyboard.press("Shift+ArrowRight")
+        page.keyboard.press("y")
+        page.get_by_text("Confirmed: ").wait_for()
+        wait_for_state(page, "You confirmed it")
+        judgements = server.payload()["judgements"]
+        assert len(judgements) > 1
+        for judged in judgements:
+            assert set(judged) == {"moment", "verdict", "sentence"}
+            assert judged["sentence"] == before[judged["moment"]]["sentence"]
+        page.keyboard.press("u")
+        page.get_by_role("button", name="Undo", disabled=True).wait_for()
+        assert server.payload()["judgements"] == []
+        after = server.payload()["links"]
+        assert [link["sentence"] for link in after] == [link["sentence"] for link in before]
 
 
 def test_moments_first_then_link_here_asks_for_the_sentence(small):
@@ -143,7 +192,7 @@ def test_a_note_stays_with_its_moment_while_the_film_plays_on(small):
     small.get_by_role("button", name="Play (space)").click()
     small.locator(".subtitle", has_text="Line 1 ").wait_for()
     note.press("Enter")
-    small.get_by_text("Linked.").wait_for()
+    small.get_by_text("Confirmed.").wait_for()
     small.get_by_role("button", name="Pause (space)").click()
     small.keyboard.press(",")
     wait_for_state(small, "You confirmed it (what a line)")

@@ -36,6 +36,21 @@ def test_rows_and_all(pairs):
     assert "genre" not in whole
 
 
+def test_lines_that_were_judged_at_once_count_once(pairs):
+    """Nine matches: three of one span, two of another that is visual, and four of their own."""
+    path = pairs / "ferry" / "gold.tsv"
+    head, *rows = path.read_text().splitlines()
+    cells = [dict(zip(head.split("\t"), row.split("\t"), strict=True)) for row in rows]
+    matches = [row for row in cells if row["verdict"] == "match"]
+    for row, span in zip(matches, ["a", "a", "a", "b", "b", "-", "", "-", "-"], strict=True):
+        row |= {"span": span, "kind": "visual" if span == "b" else "dialogue"}
+    names = [*cells[0], *(name for name in ("kind", "span") if name not in cells[0])]
+    lines = ["\t".join(row.get(name, "") for name in names) for row in cells]
+    path.write_text("\n".join(["\t".join(names), *lines, ""]))
+    (row,) = describe_dataset(pairs / "ferry")
+    assert (row["dialogue"], row["visual"], row["audio"]) == (5, 1, 0)
+
+
 def test_genres_and_the_command(pairs):
     (pairs / "index.tsv").write_text("pair\tauthor\tgenre\nferry\tA. B.\tRomance\ngarden\tC.\n")
     rows = json.loads(run("inspect", pairs, "--json").stdout)

@@ -167,7 +167,7 @@ def test_localhost_is_the_same(browser):
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
         ({"Content-Type": "text/plain"}, 415),
-        ({"Content-Length": "100000"}, 413),
+        ({"Content-Length": "1048577"}, 413),
         ({"Content-Length": "-1"}, 411),
     ],
 )

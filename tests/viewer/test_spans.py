@@ -15,6 +15,7 @@ from folioreel.alignment.aligner import Aligner
 from folioreel.errors import InputError
 from folioreel.evaluate.dataset import load_pair, load_pair_film
 from folioreel.evaluate.judged_tables import read_annotations
+from folioreel.evaluate.statistics import describe_dataset
 from folioreel.export.alignment_json import alignment_to_dict, read_alignment, write_alignment
 from folioreel.export.results import write_format
 from folioreel.ingest.book import load_book
@@ -62,6 +63,44 @@ def test_a_span_links_all_its_moments_and_is_undone_at_once(browser):
     assert (status, answer["undone"], answer["judgements"]) == (200, 0, [])
     after = browser.payload()["links"]
     assert [link["sentence"] for link in after] == [link["sentence"] for link in before]
+
+
+def test_judgements_made_at_once_are_undone_at_once(result):
+    """Also in the next session, and each is a judgement of its own."""
+    session = open_session(result)
+    session.judge(0, {"moment": 3, "verdict": "none"})
+    several = [
+        {"moment": i, "verdict": "match", "sentence": j} for i, j in ((0, 2), (1, 9), (2, 4))
+    ]
+    answer = session.judge(1, *several)
+    assert answer["judgements"] == [{"moment": 3, "verdict": "none", "sentence": None}, *several]
+    links = dict(answer["links"])
+    assert [links[i]["sentence"] for i in range(3)] == [2, 9, 4]
+    rows = table(result / "judged" / "annotations.tsv")
+    assert [row["line"] for row in rows] == ["3", "9", "5"]
+    session.close()
+    session = open_session(result)
+    assert session.judgements.current[1].to_dict() == several[1]
+    answer = session.undo(answer["revision"])
+    assert (answer["undone"], [j["moment"] for j in answer["judgements"]]) == (0, [3])
+    session.close()
+    session = open_session(result)
+    assert list(session.judgements.current) == [3]
+    assert session.undo(session.judgements.revision)["judgements"] == []
+    session.close()
+
+
+def test_of_several_judgements_all_are_kept_or_none(browser):
+    right, wrong = ({"moment": i, "verdict": "match", "sentence": 2} for i in (0, 99))
+    body = {"revision": 0, "judgements": [right, wrong]}
+    status, answer = browser.post("judge", body)
+    assert (status, "no moment 99" in answer["error"]) == (400, True)
+    assert browser.payload()["judgements"] == []
+    body["judgements"] = [right] * 201
+    status, answer = browser.post("judge", body)
+    assert (status, "at most 200 moments" in answer["error"]) == (400, True)
+    body["judgements"] = [right, {**right, "moment": 2}]
+    assert browser.post("judge", body)[1]["judgements"] == body["judgements"]
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 40), st.integers(0, 40), st.data())
@@ -139,6 +178,8 @@ def test_the_folder_has_spans_in_both_forms(spanned):
     pair = load_pair(folder)
     found = judged_moments(pair, load_pair_film(pair), load_book(pair.book))
     assert [set(judged.sentences) >= {2, 3, 4, 5} for judged in found[:3]] == [True] * 3
+    (counted,) = describe_dataset(folder)
+    assert (counted["dialogue"], counted["visual"]) == (0, 1)  # as rows of annotations.tsv
     # Without the judged lines, the folder is a pair as the paper's annotators made theirs.
     (folder / "gold.tsv").unlink()
     (judged,) = load_pair(folder).judgements

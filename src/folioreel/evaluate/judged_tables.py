@@ -5,7 +5,8 @@ Rows that cannot be read are named by file and line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeGuard, TypeVar
@@ -46,6 +47,8 @@ class Judgement:
     times_s: tuple[float, float] | None = None
     """Start and end, if the judges gave a time instead of a line."""
     note: str = ""
+    span: str = ""
+    """The name of what was judged at once, if that is several lines: they count as one match."""
 
 
 def read_spoken(path: Path) -> tuple[SpokenLine, ...]:
@@ -76,6 +79,14 @@ def read_annotations(
     return read_rows(
         path, columns, lambda row: _annotation(row, spoken, lines), _annotation_rows(path)
     )
+
+
+def count_matches(judgements: Iterable[Judgement]) -> Counter[JudgedKind]:
+    """The matches of each kind, as the paper counts them: several lines judged at once are one."""
+    matches = [judgement for judgement in judgements if judgement.verdict == "match"]
+    counts = Counter(match.kind for match in matches if not match.span)
+    counts.update(kind for kind, _ in {(match.kind, match.span) for match in matches if match.span})
+    return counts
 
 
 def read_shots(path: Path, lines: int) -> tuple[Judgement, ...]:
@@ -154,8 +165,15 @@ def _judgement(row: dict[str, str], spoken: int, lines: int) -> Judgement:
     if not 0 <= line < spoken:
         raise ValueError(f"id {line}: the film has sentences 0 to {spoken - 1}")
     verdict, passages = _verdict(row, lines)
-    how, kind = row.get("how") or "-", _kind(row)
-    return Judgement(line=line, verdict=verdict, how=how, passages=passages, kind=kind)
+    span = row["span"].strip() if _is_given(row.get("span")) else ""
+    return Judgement(
+        line=line,
+        verdict=verdict,
+        how=row.get("how") or "-",
+        passages=passages,
+        kind=_kind(row),
+        span=span,
+    )
 
 
 def _judged_shot(row: dict[str, str], lines: int) -> Judgement | None:

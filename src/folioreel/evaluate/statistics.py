@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from folioreel.config import SpeechConfig
 from folioreel.errors import UnreadableWordsError
 from folioreel.evaluate.dataset import Pair, find_pairs, is_pair, load_pair, load_pair_film
+from folioreel.evaluate.judged_tables import count_matches
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import holds_film, is_film, load_film
 from folioreel.ingest.genres import read_genres
@@ -17,7 +18,7 @@ from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.sync import Timing
 from folioreel.progress import ProgressCallback, ignore_progress, track
 from folioreel.text import tokenize
-from folioreel.types import Book, Film
+from folioreel.types import Book, Film, JudgedKind
 
 INDEX = "index.tsv"
 """Optional, in the folder of a dataset: the genre of each pair, in the columns `pair`, `genre`."""
@@ -112,7 +113,8 @@ def describe_dataset(
 ) -> list[dict[str, Any]]:
     """The whole table: a row for each judged pair; with several, one for all of them.
 
-    `dialogue`, `visual` and `audio` count the matches of each kind; judged silent shots are visual.
+    `dialogue`, `visual` and `audio` count the matches of each kind, a span of lines as one; judged
+    silent shots are visual.
     In the last row, unique words are those of all books together.
     """
     genres = read_genres(folder / INDEX, "pair") if (folder / INDEX).is_file() else {}
@@ -137,8 +139,8 @@ def _describe_pair(
 ) -> dict[str, Any]:
     written = _without(describe_book(book), "title", "language", "chapters")
     film = describe_film(load_pair_film(pair, shots=shots))
-    matches = [j for j in (*pair.judgements, *pair.shots) if j.verdict == "match"]
-    kinds = {kind: sum(j.kind == kind for j in matches) for kind in ("dialogue", "visual", "audio")}
+    matches = count_matches((*pair.judgements, *pair.shots))
+    kinds = {kind: matches[kind] for kind in get_args(JudgedKind)}
     shown = {name: film[name] for name in ("shots", "subtitle_sentences")}
     return {"pair": pair.name, "genre": genres.get(pair.name, ""), **written, **shown, **kinds}
 

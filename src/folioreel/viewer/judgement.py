@@ -14,7 +14,7 @@ from typing import Any, get_args
 from folioreel.text import printable, squeeze
 from folioreel.types import Alignment, Annotation, Film, JudgedKind, Moment, Verdict
 
-_MOST_MOMENTS = 200  # a long scene; the links around each of them are found again, in about 0.1 s
+MOST_MOMENTS = 200  # a long scene; the links around each of them are found again, in about 0.1 s
 _LONGEST_NOTE = 1000  # characters
 _SHIFT_S = 60.0  # a line that has moved farther than this in the film is another line
 _PIECE = 20  # characters of a sentence that tell it from others when sentences are split otherwise
@@ -104,8 +104,8 @@ class ReaderJudgement:
         if not isinstance(values, dict):
             raise ValueError("a judgement has a moment, a verdict and a sentence")
         moment, moment_to = _read_span(values, "moment", len(alignment.film.moments), "film")
-        if moment_to is not None and moment_to - moment >= _MOST_MOMENTS:
-            raise ValueError(f"a judgement spans at most {_MOST_MOMENTS} moments")
+        if moment_to is not None and moment_to - moment >= MOST_MOMENTS:
+            raise ValueError(f"a judgement spans at most {MOST_MOMENTS} moments")
         note = values.get("note") or ""
         if not isinstance(note, str) or len(note) > _LONGEST_NOTE:
             raise ValueError(f"a note is a text of at most {_LONGEST_NOTE} characters")

@@ -7,6 +7,7 @@ Or it is an `annotations.tsv` (evaluate/dataset.py): times of the film and lines
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ from folioreel.json_input import parse_json
 from folioreel.text import squeeze
 from folioreel.times import is_clock
 from folioreel.types import Alignment, Book, Film
-from folioreel.viewer.judgement import ReaderJudgement
-from folioreel.viewer.judgements import FORMAT, VERSION, Lines, book_lines
+from folioreel.viewer.judgement import MOST_MOMENTS, ReaderJudgement
+from folioreel.viewer.judgements import FORMAT, VERSION, Lines, book_lines, times_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,7 @@ class _Said:
     span: tuple[str, str] | None  # the moments that it was judged with, if there are any
 
 
+_NEAR_S = 0.001  # times are exported in milliseconds
 _ZIP = b"PK\x03\x04"  # how an Excel or OpenDocument file begins
 
 
@@ -184,14 +186,16 @@ def _read_annotations(path: Path, alignment: Alignment) -> list[ReaderJudgement]
     """Times and lines, as judgements of the moments and sentences there."""
     text, lines = book_lines(alignment.book)
     found = []
+    taken: set[int] = set()  # moments of the rows before
     for annotation in read_annotations(path, (), text.count("\n") + 1):
         (passage,) = annotation.passages
-        inside = [j for j, (first, last) in enumerate(lines) if _overlap((first, last), passage)]
-        if not inside:
+        span = _sentences_at(passage, lines)
+        if span is None:
             raise InputError(f"names line {passage[0]} of the book, which has no text", path)
-        moments = _moments_at(annotation, alignment.film)
+        moments = _moments_at(annotation, alignment.film, taken)
+        taken.update(moments)
         values = {"moment": moments[0], "moment_to": moments[-1], "verdict": "match"}
-        values |= {"sentence": inside[0], "sentence_to": inside[-1]}
+        values |= {"sentence": span[0], "sentence_to": span[1]}
         values |= {"kind": annotation.kind, "note": annotation.note}
         try:
             found.append(ReaderJudgement.from_dict(values, alignment))
@@ -200,17 +204,44 @@ def _read_annotations(path: Path, alignment: Alignment) -> list[ReaderJudgement]
     return found
 
 
-def _overlap(lines: Lines, passage: Lines) -> bool:
-    return lines[0] <= passage[1] and lines[1] >= passage[0]
+def _sentences_at(passage: Lines, lines: list[Lines]) -> tuple[int, int] | None:
+    """The first and last sentence in some lines of the book; None if these have no text.
+
+    If sentences begin on the first line, one that merely ends there is not meant, nor one that goes
+    on after the last line if others end on that. So what was exported comes back with its lines.
+    """
+    inside = [j for j, (a, b) in enumerate(lines) if a <= passage[1] and b >= passage[0]]
+    if not inside:
+        return None
+    first = next((j for j in inside if lines[j][0] == passage[0]), inside[0])
+    last = next((j for j in reversed(inside) if lines[j][1] == passage[1]), inside[-1])
+    # On a line that has only the end of one sentence and the beginning of another, both are meant.
+    return (first, last) if first <= last else (inside[0], inside[-1])
 
 
-def _moments_at(annotation: Judgement, film: Film) -> list[int]:
-    """The moments whose middle lies within the times; if there is none, the nearest."""
+def _moments_at(annotation: Judgement, film: Film, taken: set[int]) -> Sequence[int]:
+    """The moments with just these times; else those whose middle is within; else the nearest."""
     assert annotation.times_s is not None
     start_s, end_s = annotation.times_s
+    same = [run for run in _runs_at(start_s, end_s, film) if taken.isdisjoint(run)]
+    if same:
+        return min(same, key=len)
     inside = [m.index for m in film.moments if start_s <= (m.start_s + m.end_s) / 2 <= end_s]
     if inside:
         return inside
     spoken = [m for m in film.moments if m.text or annotation.kind != "dialogue"] or film.moments
     nearest = min(spoken, key=lambda m: max(m.start_s - end_s, start_s - m.end_s, 0.0))
     return [nearest.index]
+
+
+def _runs_at(start_s: float, end_s: float, film: Film) -> Iterator[range]:
+    """The runs of moments that are exported with these times; several, if lines overlap."""
+    for first in film.moments:
+        if abs(first.start_s - start_s) > _NEAR_S:
+            continue
+        for last in film.moments[first.index : first.index + MOST_MOMENTS]:
+            if last.start_s > end_s + _NEAR_S:
+                break
+            run = range(first.index, last.index + 1)
+            if times_of(film, run) == (f"{start_s:.3f}", f"{end_s:.3f}"):
+                yield run

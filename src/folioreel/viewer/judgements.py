@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ JOURNAL = "journal.jsonl"
 LOCK = ".lock"  # held while a line is added to the journal
 _LOCK_S = 10.0  # adding a line takes milliseconds; a network drive may take longer
 Lines = tuple[int, int]  # the first and last line of a sentence in `book.txt`, counted from 1
-_GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind")
+_GOLD = ("id", "verdict", "how", "line_from", "line_to", "alternates", "note", "kind", "span")
 _ANNOTATIONS = ("time_s", "end_s", "line", "line_to", "kind", "note")
 
 
@@ -53,8 +53,9 @@ class Judgements:
         """
         self.folder = folder
         self._alignment = alignment
-        # In the order in which they were made; None for one that has no place in this alignment.
-        self._made: list[ReaderJudgement | None] = []
+        # In the order in which they were made, those of one step together, which one undo takes
+        # back; None for one that has no place in this alignment.
+        self._steps: list[list[ReaderJudgement | None]] = []
         self.revision = 0
         self._is_other = False  # whether the journal's last header is of another alignment
         self._is_same_film = True
@@ -74,12 +75,13 @@ class Judgements:
         Where a later judgement has taken some moments out of an earlier one, the earlier holds for
         the others.
         """
+        made = list(chain.from_iterable(self._steps))
         latest: dict[int, int] = {}
-        for k, judgement in enumerate(self._made):
+        for k, judgement in enumerate(made):
             latest |= dict.fromkeys(judgement.moments if judgement else (), k)
         held = []
         for k, run in groupby(sorted(latest), key=latest.__getitem__):
-            moments, judgement = list(run), self._made[k]
+            moments, judgement = list(run), made[k]
             assert judgement is not None
             held.append((k, judgement.within(moments[0], moments[-1])))
         held.sort(key=lambda found: found[0])
@@ -88,25 +90,30 @@ class Judgements:
     @property
     def unplaced(self) -> int:
         """How many judgements have no place in this alignment; the journal keeps them."""
-        return self._made.count(None)
+        return sum(step.count(None) for step in self._steps)
 
-    def holds(self, judgement: ReaderJudgement) -> bool:
-        """Whether a judgement has already been made, and nothing else has been said since."""
-        current = self.current
-        return all(current.get(moment) == judgement for moment in judgement.moments)
-
-    def add(self, judgement: ReaderJudgement) -> bool:
-        """Save a judgement in the journal; it is on disk when this returns.
+    def add(self, *judgements: ReaderJudgement) -> list[ReaderJudgement]:
+        """Save judgements in the journal as one step; they are on disk when this returns.
 
         Returns:
-            Whether it is new; a judgement that already holds is not written again.
+            Those that are new; a judgement that already holds is not written again.
         """
-        if self.holds(judgement):
-            return False
-        place = describe_place(judgement, self._alignment)
-        self._append({"do": "judge", "judgement": judgement.to_dict(), "place": place})
-        self._made.append(judgement)
-        return True
+        current = self.current
+        new = [one for one in judgements if any(current.get(i) != one for i in one.moments)]
+        entries: list[dict[str, Any]] = [
+            {
+                "do": "judge",
+                "judgement": judgement.to_dict(),
+                "place": describe_place(judgement, self._alignment),
+            }
+            for judgement in new
+        ]
+        for entry in entries[1:]:
+            entry["with_last"] = True
+        if new:
+            self._append(*entries)
+            self._steps.append([*new])
+        return new
 
     def is_latest(self) -> bool:
         """Whether no other process has added to the journal."""
@@ -115,17 +122,17 @@ class Judgements:
         except OSError:
             return False
 
-    def undo(self) -> range:
-        """Undo the last judgement and return its moments. The journal keeps both entries.
+    def undo(self) -> list[int]:
+        """Undo the last step and return its moments. The journal keeps all entries.
 
         Raises:
             ValueError: There is nothing to undo.
         """
-        if not self._made:
+        if not self._steps:
             raise ValueError("there is nothing to undo")
-        self._append({"do": "undo"})
-        undone = self._made.pop()
-        return undone.moments if undone else range(0)
+        self._append(*({"do": "undo"} for _ in self._steps[-1]))  # one for each judgement
+        undone = self._steps.pop()
+        return sorted({moment for judgement in undone if judgement for moment in judgement.moments})
 
     def _header(self) -> dict[str, Any]:
         book, film = self._alignment.book, self._alignment.film
@@ -154,21 +161,27 @@ class Judgements:
         if number == 1 or "format" in entry:
             return self._take_header(entry)
         if entry["do"] == "undo":
-            self._made.pop()
-        elif not self._is_other:
-            self._made.append(ReaderJudgement.from_dict(entry["judgement"], self._alignment))
-        elif "place" not in entry:
+            self._steps[-1].pop()
+            if not self._steps[-1]:
+                self._steps.pop()
+        elif entry.get("with_last") and self._steps:
+            self._steps[-1].append(self._judgement_in(entry))
+        else:
+            self._steps.append([self._judgement_in(entry)])
+        self.revision = int(entry["revision"])
+        return None
+
+    def _judgement_in(self, entry: dict[str, Any]) -> ReaderJudgement | None:
+        """The judgement of a line of the journal; None if it has no place in this alignment."""
+        if not self._is_other:
+            return ReaderJudgement.from_dict(entry["judgement"], self._alignment)
+        if "place" not in entry:
             raise ValueError(
                 "an older folioreel judged other moments of this film; move the folder elsewhere"
             )
-        else:
-            self._made.append(
-                self._carrier.carry(
-                    entry["judgement"], entry["place"], is_same_film=self._is_same_film
-                )
-            )
-        self.revision = int(entry["revision"])
-        return None
+        return self._carrier.carry(
+            entry["judgement"], entry["place"], is_same_film=self._is_same_film
+        )
 
     def _take_header(self, entry: Any) -> None:
         ours = self._header()
@@ -186,11 +199,14 @@ class Judgements:
     def _carrier(self) -> Carrier:
         return Carrier(self._alignment)
 
-    def _append(self, entry: dict[str, Any]) -> None:
-        """Append a line to the journal; it is on disk when this returns."""
+    def _append(self, *entries: dict[str, Any]) -> None:
+        """Append lines to the journal; they are on disk when this returns."""
         path = self.folder / JOURNAL
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        lines = [{"revision": self.revision + 1, "time": now, **entry}]
+        lines: list[dict[str, Any]] = [
+            {"revision": revision, "time": now, **entry}
+            for revision, entry in enumerate(entries, self.revision + 1)
+        ]
         if not self._size or self._is_other:
             lines.insert(0, self._header())
         data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
@@ -209,7 +225,7 @@ class Judgements:
                 raise InputError(f"cannot be written ({error.strerror or error})", path) from error
         self._size += len(data)
         self._is_other = False
-        self.revision += 1
+        self.revision += len(entries)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -267,16 +283,23 @@ class Judgements:
             if first is not None and last is not None:
                 place = (str(lines[first][0]), str(lines[last][1]))
                 if moment == judgement.moment:
-                    start_s = film.moments[moment].start_s
-                    end_s = max(film.moments[i].end_s for i in judgement.moments)
-                    annotations.writerow((f"{start_s:.3f}", f"{end_s:.3f}", *place, kind, note))
-            rows.append("\t".join((str(moment), judgement.verdict, "-", *place, "-", note, kind)))
+                    annotations.writerow((*times_of(film, judgement.moments), *place, kind, note))
+            span = str(judgement.moment) if len(judgement.moments) > 1 else "-"
+            rows.append(
+                "\t".join((str(moment), judgement.verdict, "-", *place, "-", note, kind, span))
+            )
         write_text(folder / ANNOTATIONS[0], spans.getvalue())
         write_text(folder / "gold.tsv", "\n".join(rows) + "\n")
 
     @cached_property
     def _book_lines(self) -> tuple[str, list[Lines]]:
         return book_lines(self._alignment.book)
+
+
+def times_of(film: Film, moments: range) -> tuple[str, str]:
+    """Start and end of a run of moments, as `annotations.tsv` has them."""
+    end_s = max(film.moments[i].end_s for i in moments)
+    return f"{film.moments[moments[0]].start_s:.3f}", f"{end_s:.3f}"
 
 
 def _numbered_lines(film: Film) -> str:

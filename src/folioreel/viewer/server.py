@@ -36,7 +36,7 @@ from folioreel.viewer.film_file import FilmFile
 from folioreel.viewer.session import Session, StaleError
 
 HOST = "127.0.0.1"
-_LARGEST_POST = 65536  # bytes; a judgement has about 100
+_LARGEST_POST = 2**20  # bytes; a judgement has about 100, with the longest note up to 4,000
 _LONGEST_MESSAGE = 300  # characters; some messages quote what was sent
 # No file has more bytes than 18 digits can count, and `int` refuses more than 4,300.
 _MOST_DIGITS = 18
@@ -200,7 +200,7 @@ class _Handler(BoundedHandler, BaseHTTPRequestHandler):
         try:
             where, body = self._admit(), self._read_post()
             if where == "/judge":
-                answer = session.judge(body.get("revision"), body.get("judgement"))
+                answer = session.judge(body.get("revision"), *_judgements_in(body))
             elif where == "/undo":
                 answer = session.undo(body.get("revision"))
             else:
@@ -407,6 +407,12 @@ def parse_range(header: str | None, size: int) -> range | None:
     if start >= size:
         raise UnsatisfiableError
     return range(start, min(end, size - 1) + 1)
+
+
+def _judgements_in(body: dict[str, Any]) -> list[Any]:
+    """The `judgements` of a request that are made, and undone, at once; or its one `judgement`."""
+    several = body.get("judgements")
+    return several if isinstance(several, list) else [body.get("judgement")]
 
 
 def _read_number(digits: str) -> int:

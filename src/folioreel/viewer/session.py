@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from folioreel.json_input import parse_json
 from folioreel.models.presets import config_from_dict
 from folioreel.progress import Progress
 from folioreel.types import Alignment, Alternative, Link
-from folioreel.viewer.judgement import ReaderJudgement
+from folioreel.viewer.judgement import MOST_MOMENTS, ReaderJudgement
 from folioreel.viewer.judgement_files import read_judgements
 from folioreel.viewer.judgements import Judgements
 
@@ -151,22 +151,24 @@ class Session:
         found = [[moment, payload["links"][moment]] for moment in judged]
         return payload | {"links": links, "found": found}
 
-    def judge(self, revision: object, values: Any) -> dict[str, Any]:
-        """Save a judgement and return what it changed, in the page's form.
+    def judge(self, revision: object, *values: Any) -> dict[str, Any]:
+        """Save judgements that one undo takes back; return what they changed, in the page's form.
 
         Raises:
             StaleError: Another window has saved a judgement since.
-            ValueError: It is not a judgement of this alignment.
+            ValueError: One of them is not a judgement of this alignment, or they are too many.
         """
-        judgement = ReaderJudgement.from_dict(values, self.alignment)
+        judgements = [ReaderJudgement.from_dict(one, self.alignment) for one in values]
+        if sum(len(judgement.moments) for judgement in judgements) > MOST_MOMENTS:
+            raise ValueError(f"at most {MOST_MOMENTS} moments can be judged at once")
         self._prepared.wait()
         with self._lock:
             self._check_revision(revision)
-            changed = self._add(judgement)
+            changed = self._add(*judgements)
             return self._answer(changed) if changed else self._revised([])
 
     def undo(self, revision: object) -> dict[str, Any]:
-        """Undo the last judgement; return what that changed, and its first moment as `undone`.
+        """Undo the last step; return what that changed, and its first moment as `undone`.
 
         Raises:
             StaleError: Another window has saved a judgement since.
@@ -207,11 +209,12 @@ class Session:
         if type(revision) is not int or revision != self.judgements.revision:
             raise StaleError("another window has saved a judgement since")
 
-    def _add(self, judgement: ReaderJudgement) -> set[int]:
-        """Save a judgement; returns the moments whose links changed, none if it already holds."""
-        return self._revise(judgement.moments) if self.judgements.add(judgement) else set()
+    def _add(self, *judgements: ReaderJudgement) -> set[int]:
+        """Save judgements; returns the moments whose links changed, none if they already hold."""
+        new = self.judgements.add(*judgements)
+        return self._revise([moment for judgement in new for moment in judgement.moments])
 
-    def _revise(self, moments: range) -> set[int]:
+    def _revise(self, moments: Iterable[int]) -> set[int]:
         """Revise the links around moments whose judgement has changed.
 
         Returns:
