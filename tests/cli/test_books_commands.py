@@ -37,6 +37,11 @@ def test_retrieve(tmp_path):
     rows = json.loads(run("retrieve", FILM, *options, "--json").stdout)
     assert [row["book"] for row in rows] == ["sixty-one.txt", "other.txt"]
     assert rows[0]["score"] == 100
+    # The paper's chain places every moment in any book: a share would say nothing.
+    assert lines[0].split("  ")[-1] == "in book"
+    papers = run("retrieve", FILM, *options, "--preset", "paper")
+    assert papers.exit_code == 0
+    assert "in book" not in papers.stdout
     (tmp_path / "sixty-one.txt").unlink()
     gone = run("retrieve", FILM, *options)
     assert gone.exit_code == 0

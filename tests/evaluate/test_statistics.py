@@ -58,6 +58,9 @@ def test_genres_and_the_command(pairs):
     table = run("inspect", pairs).stdout.splitlines()
     assert table[0].split()[:3] == ["pair", "genre", "sentences"]
     assert table[-1].split()[:2] == ["All", str(2 * SENTENCES)]
+    beside = run("inspect", pairs, pairs / "ferry" / "book.txt")
+    assert beside.exit_code == 1
+    assert "holds judged pairs" in beside.stderr
     single = json.loads(run("inspect", pairs / "ferry", "--json").stdout)
     assert [row["pair"] for row in single] == ["ferry"]
     (pairs / "index.tsv").write_text("name\tgenre\nferry\tRomance\n")

@@ -1,5 +1,6 @@
 """Ground truth against prediction: which outcome is drawn where, and what is refused."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -24,7 +25,12 @@ def aligned(pair, places):
         Link(moment=moment, sentence=sentence, score=0.9, in_book=in_book)
         for moment, (sentence, in_book) in places.items()
     ]
-    return Alignment(book=load_book(pair.book), film=load_pair_film(pair), links=tuple(links))
+    return Alignment(
+        book=load_book(pair.book),
+        film=load_pair_film(pair),
+        links=tuple(links),
+        signature={"preset": "fast"},
+    )
 
 
 def test_outcomes_by_hand(pair):
@@ -37,21 +43,21 @@ def test_outcomes_by_hand(pair):
         0: (right + 3, True),  # three paragraphs away: right
         1: (far + 4, True),  # four: wrong
         2: ((truth[2] - 1) // 2, False),  # the right place, but not claimed: missed
-        3: (5, True),  # not in the book, but claimed: wrong
-        7: (scene, True),  # a scene at its place: right
+        3: (5, True),  # not in the book, but claimed
+        7: (scene, True),  # a scene at its place is no match: nothing to draw
         9: (5, False),  # not in the book, and not claimed: nothing to draw
         # Nobody linked the other matches: missed.
     }
     found = judged_places(pair, aligned(pair, places))
     at = {round(place.minute * 60 - 2) // 10: place for place in found}  # lines begin every 10 s
-    assert len(at) == len(found) == 11
+    assert len(at) == len(found) == 10
     assert {line: place.outcome for line, place in at.items()} == {
         **dict.fromkeys((2, 4, 5, 6, 8, 10, 11), "missed"),
-        **dict.fromkeys((0, 7), "right"),
-        **dict.fromkeys((1, 3), "wrong"),
+        **{0: "right", 1: "wrong", 3: "false claim"},
     }
+    assert {place.kind for place in found} == {"dialogue"}
     assert at[1] == JudgedPlace(
-        outcome="wrong", minute=12 / 60, line=2 * (far + 4) + 1, truth=truth[1]
+        outcome="wrong", kind="dialogue", minute=12 / 60, line=2 * (far + 4) + 1, truth=truth[1]
     )
     assert (at[3].line, at[3].truth) == (11, None)
     assert (at[2].line, at[2].truth) == (None, truth[2])
@@ -66,9 +72,28 @@ def test_both_formats_and_their_legend(pair, tmp_path):
         assert min(picture.size) > 900
     text = "".join(ElementTree.parse(tmp_path / "a.svg").getroot().itertext())
     counts = [place.outcome for place in judged_places(pair, alignment)]
-    for outcome in ("right", "wrong", "missed"):
-        assert f"{outcome} ({counts.count(outcome)})" in text
+    for outcome in set(counts):
+        assert f"dialogue: {outcome} ({counts.count(outcome)})" in text
+    assert "visual" not in text
+    assert "pair, preset fast" in text
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_dialogue_and_pictures_are_told_apart(tmp_path):
+    folder = write_pair(tmp_path / "pair", seed=1)
+    (folder / "gold.tsv").unlink()
+    (folder / "film_sentences.tsv").unlink()
+    rows = "time_s\tend_s\tline\tkind\n0\t4\t9\tdialogue\n10\t14\t21\tvisual\n20\t24\t99\tvisual\n"
+    (folder / "annotations.tsv").write_text(rows)
+    pair = load_pair(folder)
+    alignment = aligned(pair, {0: (4, True), 1: (10, True), 2: (10, True)})
+    found = [(place.kind, place.outcome) for place in judged_places(pair, alignment)]
+    assert found == [("dialogue", "right"), ("visual", "right"), ("visual", "wrong")]
+    write_truth_picture(pair, alignment, tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    for label in ("dialogue: right (1)", "visual: right (1)", "visual: wrong (1)"):
+        assert f">{label}<" in text
+    assert {"#e040c0", "#1c3d9e"} <= set(re.findall(r"#[0-9a-f]{6}", text))
 
 
 def test_the_command(tmp_path):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from folioreel.cli import options, output
-from folioreel.errors import FolioReelError, WorkError
+from folioreel.errors import FolioReelError, InputError, WorkError
 
 if TYPE_CHECKING:
     from folioreel.types import Alignment
@@ -193,6 +193,10 @@ def inspect(files: tuple[Path, ...], **settings: Any) -> None:
     with output.show_progress() as progress:
         for path in files:
             try:
+                if is_dataset(path):
+                    raise InputError(
+                        "holds judged pairs, whose table is another: give it alone", path
+                    )
                 rows.append(inspect_file(path, progress=progress, **settings))
             except FolioReelError as error:
                 if len(files) == 1:

@@ -201,7 +201,9 @@ def _show_retrieval(retrieval: Retrieval) -> None:
         }
         for candidate in retrieval.candidates
     ]
-    output.show_table(rows)
+    # The paper's chain has a place for every moment, whatever the book.
+    tested = any(candidate.p_value is not None for candidate in retrieval.candidates)
+    output.show_table(rows, without="" if tested else "in_book")
     aligned = f"{len(rows)} of {retrieval.books} books were aligned"
     output.show_line(f"\n{retrieval.verdict} ({aligned})")
 

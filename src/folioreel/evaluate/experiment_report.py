@@ -1,9 +1,7 @@
-"""The report of `folioreel reproduce`: the paper's tables in Markdown, and all figures as CSV."""
+"""The report of `folioreel reproduce`: the paper's tables in Markdown, beside ours."""
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,18 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from folioreel import __version__
+from folioreel.evaluate.experiment_csv import results_csv, times_csv
 from folioreel.evaluate.experiment_plots import write_bars, write_curves
 from folioreel.evaluate.experiment_results import (
     FIGURES,
+    NOT_COMPUTED,
+    WATCHING,
+    Group,
     Reproduction,
     RowResults,
     StoredResult,
     Table,
+    visual_scores,
 )
-from folioreel.evaluate.intervals import Interval, figure_intervals
-from folioreel.evaluate.metrics import score_outcomes
+from folioreel.evaluate.intervals import Interval
+from folioreel.evaluate.metrics import score_by_kind, score_outcomes
 from folioreel.files import write_text
-from folioreel.text import guard_cell
 
 # Mean recall and AP over the paper's ten test films (its table 3).
 THE_PAPERS = {
@@ -45,21 +47,28 @@ THE_PAPERS_TIMES = {
     **{"CNN (training)": "3 min", "CNN (inference)": "0.2 min"},
     **{"CRF (training)": "5 h", "CRF (inference)": "5 min"},
 }
-# Stages of our rows that these are: the row, whether it is training, and the stage.
+# Stages of our rows that these are. The network of the CRF is that of CNN-3.
 _STAGES = {
-    "CNN (training)": ("CNN-3", True, "network, training"),
-    "CNN (inference)": ("CNN-3", False, "network, inference"),
-    "CRF (training)": ("CRF", True, "chain, training"),
-    "CRF (inference)": ("CRF", False, "chain, inference"),
+    "CNN (training)": (("CNN-3", "CRF", "CRF, literal"), "network, training"),
+    "CNN (inference)": (("CNN-3", "CRF", "CRF, literal"), "network, inference"),
+    "CRF (training)": (("CRF", "CRF, literal"), "chain, training"),
+    "CRF (inference)": (("CRF", "CRF, literal"), "chain, inference"),
 }
 _SEEN = "†"
 _ABOUT = f"""\
 `recall` and `ap` are the paper's figures: a line is recalled if a line at most 5 sentences away is
 linked at most 3 paragraphs from the truth. `near` and `strict` ask for the line's own link, at most
 3 paragraphs away or in the very paragraph; `auroc` says how well the score separates lines that are
-in the book from others. All but `auroc` are percentages. In brackets: 95 % intervals by bootstrap
-over the judged lines. The paper's own figures are means over its ten films, which are not these:
-compare the order of the rows, not the numbers.
+in the book from others. All but `auroc` are percentages. Our judges also marked new lines of a
+known scene, which the paper does not have: for `ap` such a line counts as right if it is near its
+scene, and not at all otherwise. The other figures, and the plots of precision and recall, leave
+these lines out.
+
+In brackets: 95 % intervals by bootstrap over the judged lines (`lines`: how many there are). Bold:
+the best of each column, presets that were trained on one of the pairs (`{_SEEN}`) apart. Means over
+different pairs cannot be compared, so rows with figures for some of the pairs have a table of their
+own, with what they are to be compared with on the same pairs. The paper's own figures are means
+over its ten films, which are not these: compare the order of the rows, not the numbers.
 
 SVM, as in the paper, is with the chain. CRF is CNN-3 with the chain; `CRF, literal` takes
 probabilities instead of logits and prunes, as the paper does. `positions` is the position model of
@@ -67,20 +76,19 @@ the preset `default`, fitted to the same pairs as the other rows. `unwatched`: a
 without the pictures of the film.
 `{_SEEN}`: a shipped preset was trained on this pair, or on one of the mean's pairs.
 """
-
-
 _PLOTS = {"means": "Means", "curve": "Precision and recall"}  # by how their names begin
+_GAINS = ("recall", "ap")  # the paper's figures
 
 
-def write_reproduction(
-    found: Reproduction, statistics: Sequence[dict[str, Any]], folder: Path, command: str
-) -> list[Path]:
+def write_reproduction(found: Reproduction, folder: Path, command: str) -> list[Path]:
     """Write tables and plots into a folder; returns the files."""
-    files = [folder / "report.md", folder / "results.csv"]
-    parts = [_head(found, command), "## Dataset\n", _table(statistics), _ABOUT]
+    files = [folder / name for name in ("report.md", "results.csv", "times.csv")]
+    parts = [_head(found, command), "## Dataset\n", _table(found.statistics)]
+    parts += [f"- {pair}: {about}" for pair, about in found.about.items()]
+    parts += ["", _ABOUT] if found.about else [_ABOUT]
     for table in found.tables:
         plots = [
-            write(table, folder / f"{stem}-{table.protocol}{suffix}")
+            write(table, folder / f"{stem}-{table.name}{suffix}")
             for stem, write in (("means", write_bars), ("curves", write_curves))
             for suffix in (".png", ".svg")
         ]
@@ -89,18 +97,38 @@ def write_reproduction(
         parts += _protocol(table, written)
     parts += ["## Running times\n", _times(found)]
     write_text(files[0], "\n".join(parts))
-    write_text(files[1], _csv(found))
+    write_text(files[1], results_csv(found))
+    write_text(files[2], times_csv(found))
     return files
 
 
-def mean_rows(table: Table) -> list[dict[str, str]]:
-    """The means of one protocol with their intervals, for printing."""
+def mean_rows(rows: Sequence[RowResults]) -> list[dict[str, Any]]:
+    """Means with their intervals, and what they are about, for printing."""
+    return [
+        {
+            "system": row.row + _seen(row.results),
+            **{name: _with_interval(name, row.means[name]) for name in FIGURES},
+            "pairs": len(row.pairs),
+            "lines": row.lines,
+        }
+        for row in rows
+    ]
+
+
+def group_rows(group: Group) -> list[dict[str, Any]]:
+    """The same for rows with figures for some pairs alone, and what they gain over others."""
     rows = []
-    for row in table.rows:
-        means = row.means()
-        cells = {name: _with_interval(name, means[name]) for name in FIGURES}
-        rows.append({"system": row.row + _seen(row.results), **cells})
+    for row, shown in zip(group.rows, mean_rows(group.rows), strict=True):
+        gains = group.gains(row)
+        cells = {f"{n}_gain": _with_interval(n, gains.get(n), "+") for n in _GAINS}
+        rows.append({**shown, **cells, "over": row.reference if gains else "–"})
     return rows
+
+
+def group_title(group: Group) -> str:
+    """Which pairs the rows of a group are about."""
+    pairs = ", ".join(group.pairs)
+    return f"Means over {pairs} alone: rows without figures for other pairs, and their references"
 
 
 def title_of(table: Table) -> str:
@@ -114,34 +142,85 @@ def _head(found: Reproduction, command: str) -> str:
     pictures = ", ".join(found.pictures) if found.pictures else "none"
     return (
         "# The paper's experiments\n\n"
-        f"`{command}`, folioreel {__version__}, {date.today().isoformat()}, "
-        f"{os.cpu_count()} cores. Films with pictures: {pictures}. Of the others, only the "
-        "dialogue is compared, so that leaving out VIS or SCENE says nothing.\n"
+        f"`{command}` and what earlier runs left in this folder, folioreel {__version__}, "
+        f"{date.today().isoformat()}, {os.cpu_count()} cores. Films with pictures: {pictures}. Of "
+        "the others, only the dialogue is compared, so that leaving out VIS or SCENE says "
+        "nothing.\n"
     )
 
 
 def _protocol(table: Table, plots: Sequence[Path]) -> list[str]:
-    rows: list[dict[str, Any]] = []
-    for row, shown in zip(table.rows, mean_rows(table), strict=True):
-        recall, ap = THE_PAPERS.get(row.row, (None, None))
-        count = {"pairs": len(row.outcomes)}
-        rows.append({**shown, **count, "paper's recall": recall, "paper's ap": ap})
-    parts = [f"## {title_of(table)}\n", "Means over pairs:\n", _table(rows)]
+    parts = [f"## {title_of(table)}\n"]
+    if any(result.missing == NOT_COMPUTED for row in table.rows for result in row.results):
+        parts += ["Not all of it is finished.\n"]
+    if table.whole:
+        shown = _with_papers(table.whole, _in_bold(table.whole, mean_rows(table.whole)))
+        parts += ["Means over pairs:\n", _table(shown)]
+    for group in table.groups:
+        parts += [f"{group_title(group)}.\n", _table(_with_papers(group.rows, group_rows(group)))]
     parts += [f"![{_PLOTS[p.stem[:5]]}]({p.name})\n" for p in plots if p.suffix == ".svg"]
     each = [
         {"system": row.row, **{result.pair: _recall_ap(result) for result in row.results}}
         for row in table.rows
     ]
-    parts += ["Recall / AP of each pair:\n", _table(each)]
-    shots = [
-        {"system": row.row, "pair": result.pair, **asdict(result.shots)}
-        for row in table.rows
-        for result in row.results
-        if result.shots is not None
-    ]
+    if each:
+        parts += ["Recall / AP of each pair:\n", _table(each)]
+    return parts + _kinds(table)
+
+
+def _with_papers(
+    rows: Sequence[RowResults], shown: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rows with the paper's figures behind ours."""
+    found = []
+    for row, cells in zip(rows, shown, strict=True):
+        papers = [f"{figure:.2f}" for figure in THE_PAPERS.get(row.row, ())] or ["–", "–"]
+        found.append({**cells, "paper's recall": papers[0], "paper's ap": papers[1]})
+    return found
+
+
+def _in_bold(rows: Sequence[RowResults], shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best of each figure in bold, as in the paper's table."""
+    fair = [(row, cells) for row, cells in zip(rows, shown, strict=True) if not _seen(row.results)]
+    for name in FIGURES:
+        values = [value.value for row, _ in fair if (value := row.means[name]) is not None]
+        for row, cells in fair:
+            value = row.means[name]
+            if value is not None and value.value == max(values):
+                figure, _, interval = cells[name].partition(" ")
+                cells[name] = f"**{figure}** {interval}"
+    return shown
+
+
+def _kinds(table: Table) -> list[str]:
+    """What pictures must place, and the spoken lines of films where both were judged together."""
+    shots, spoken = [], []
+    # By film, in which systems can be compared.
+    for results in zip(*(row.results for row in table.rows), strict=True):
+        for result in results:
+            place = {"system": result.row, "pair": result.pair}
+            scores, outcomes = visual_scores(result), result.restored()
+            if scores is not None:
+                cells = asdict(scores)
+                # Annotations in the paper's form have no places that are not in the book.
+                cells["false_claims"] = scores.false_claims if scores.none else None
+                shots.append(place | cells)
+            kinds = score_by_kind(outcomes) if outcomes is not None else {}
+            if len(kinds) > 1 and "dialogue" in kinds:
+                spoken.append(place | asdict(kinds["dialogue"]))
+    parts = []
     if shots:
-        parts += ["Judged silent shots, which only pictures and their neighbours can place:\n"]
-        parts += [_table(shots)]
+        parts += [
+            "Judged silent shots, which only pictures and their neighbours can place; of films "
+            "that were judged in `annotations.tsv`, the visual matches there:\n",
+            _table(shots),
+        ]
+    if spoken:
+        parts += [
+            "Dialogue by itself, of films whose figures above are of dialogue and visual matches "
+            "together:\n",
+            _table(spoken),
+        ]
     return parts
 
 
@@ -163,16 +242,21 @@ def _times(found: Reproduction) -> str:
     for name in THE_PAPERS_TIMES:
         seconds = _stage_times(found, name) if name in _STAGES else _measure_times(found, name)
         ours[name] = _duration(sum(seconds) / len(seconds)) if seconds else "–"
-    watching = [times["watching"] for times in found.measure_times.values() if "watching" in times]
     rows = [{"per pair": "the paper's", **THE_PAPERS_TIMES}, {"per pair": "ours", **ours}]
     note = (
         "Ours is processor time, the mean over pairs; training times are for the smallest training "
-        "set. What was in the cache counts as read, not as computed: to measure all of it, set "
-        "FOLIOREEL_CACHE to an empty folder."
+        "set. `times.csv` has all of them."
     )
+    watching = [times[WATCHING] for times in found.measure_times.values() if WATCHING in times]
     if watching:
         mean = _duration(sum(watching) / len(watching))
         note += f" Watching a film (for VIS and SCENE) took another {mean}."
+    if len(watching) < len(found.pictures):
+        note += (
+            f" {len(found.pictures) - len(watching)} of {len(found.pictures)} films had been "
+            "watched before, and were in the cache: to measure that too, set FOLIOREEL_CACHE to an "
+            "empty folder."
+        )
     return f"{_table(rows)}\n{note}\n"
 
 
@@ -181,31 +265,36 @@ def _measure_times(found: Reproduction, name: str) -> list[float]:
 
 
 def _stage_times(found: Reproduction, name: str) -> list[float]:
-    wanted, training, stage = _STAGES[name]
-    results = [
-        result
-        for table in found.tables
-        for row in table.rows
-        if row.row == wanted
-        for result in row.results
-    ]
-    fewest = min((len(result.trained_on) for result in results), default=0)
-    some = [result for result in results if len(result.trained_on) == fewest]
-    kept = [result.training_times if training else result.linking_times for result in some]
-    return [times[stage] for times in kept if stage in times]
+    wanted, stage = _STAGES[name]
+    for row_name in wanted:
+        results = [
+            result
+            for table in found.tables
+            for row in table.rows
+            if row.row == row_name
+            for result in row.results
+            if stage in result.training_times or stage in result.linking_times
+        ]
+        if results:
+            fewest = min(len(result.trained_on) for result in results)
+            some = [result for result in results if len(result.trained_on) == fewest]
+            return [(one.training_times | one.linking_times)[stage] for one in some]
+    return []
 
 
 def _duration(seconds: float) -> str:
+    if seconds < 0.05:
+        return "< 0.1 s"
     if seconds < 60:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
-def _with_interval(name: str, value: Interval | None) -> str:
+def _with_interval(name: str, value: Interval | None, sign: str = "") -> str:
     if value is None:
         return "–"
     digits = 3 if name == "auroc" else 1
-    shown, low, high = (f"{number:.{digits}f}" for number in value)
+    shown, low, high = (f"{number:{sign}.{digits}f}" for number in value)
     return f"{shown} [{low}, {high}]"
 
 
@@ -223,37 +312,3 @@ def _cell(value: object) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else str(value).replace("|", r"\|")
-
-
-def _csv(found: Reproduction) -> str:
-    """A line for each protocol, row and pair, with the ends of the intervals."""
-    ends = [f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")]
-    head = ["protocol", "row", "pair", "trained_on", "seen", "missing", "match", "none", *ends]
-    file = io.StringIO()
-    writer = csv.DictWriter(file, head, lineterminator="\n")
-    writer.writeheader()
-    for table in found.tables:
-        for row in table.rows:
-            for result in row.results:
-                cells = {"protocol": table.protocol, **_csv_cells(row, result)}
-                writer.writerow({key: guard_cell(cell) for key, cell in cells.items()})
-    return file.getvalue()
-
-
-def _csv_cells(row: RowResults, result: StoredResult) -> dict[str, Any]:
-    cells: dict[str, Any] = {
-        "row": row.row,
-        "pair": result.pair,
-        "trained_on": " ".join(result.trained_on),
-        "seen": "yes" if result.seen else "",
-        "missing": result.missing or "",
-    }
-    outcomes = result.restored()
-    if outcomes is None:
-        return cells
-    scores = score_outcomes(outcomes)
-    cells |= {"match": scores.match, "none": scores.none}
-    for name, value in figure_intervals([outcomes]).items():
-        if name in FIGURES and value is not None:
-            cells |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-    return cells

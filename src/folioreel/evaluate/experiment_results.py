@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.evaluate.intervals import Interval, figure_intervals
-from folioreel.evaluate.metrics import UNLINKED, Outcomes, ShotScores
+from folioreel.evaluate.intervals import Interval, difference_intervals, figure_intervals
+from folioreel.evaluate.metrics import Outcomes, ShotScores, score_by_kind
 from folioreel.files import make_folder, write_text
 from folioreel.json_input import parse_json
 from folioreel.reading import read_plain
@@ -26,6 +27,9 @@ FIGURES = ("recall", "ap", "near", "strict", "auroc")
 # Why there is no figure.
 NO_PICTURES = "no pictures"
 UNSEEN = "no pictures in training"
+NOT_COMPUTED = "not computed"
+WATCHING = "WATCHING"
+"""The time it took to watch a film, unless it was in the cache; the others are measures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,22 +80,80 @@ def read_result(path: Path) -> StoredResult | None:
     return found
 
 
+def visual_scores(result: StoredResult) -> ShotScores | None:
+    """The figures of what pictures must place; None if nobody judged any.
+
+    Those are judged silent shots, or else the matches that `annotations.tsv` calls visual. The
+    latter have no `none`, and whether their links claim the book is not kept.
+    """
+    outcomes = result.restored()
+    if result.shots is not None or outcomes is None:
+        return result.shots
+    found = score_by_kind(outcomes).get("visual")
+    if found is None or not found.match:
+        return None
+    return ShotScores(
+        match=found.match,
+        none=0,
+        near=found.near,
+        strict=found.strict,
+        claimed=None,
+        false_claims=0,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowResults:
     """A row of the table over the pairs of one protocol."""
 
     row: str
     results: tuple[StoredResult, ...]  # in the order of the pairs
+    reference: str | None = None  # the row that it is to be compared with
 
     @property
+    def pairs(self) -> tuple[str, ...]:
+        """Those that it has figures for."""
+        return tuple(result.pair for result in self.results if result.outcomes is not None)
+
+    @cached_property
     def outcomes(self) -> list[Outcomes]:
         """Those of the pairs that have any."""
         found = (result.restored() for result in self.results)
         return [outcomes for outcomes in found if outcomes is not None]
 
+    @property
+    def lines(self) -> int:
+        """How many judged lines its figures are about."""
+        return sum(len(outcomes.verdicts) for outcomes in self.outcomes)
+
+    @cached_property
     def means(self) -> dict[str, Interval | None]:
         """Each figure's mean over pairs, with its interval; None if it is undefined."""
         return figure_intervals(self.outcomes) if self.outcomes else dict.fromkeys(FIGURES)
+
+    def on(self, pairs: Sequence[str]) -> RowResults | None:
+        """The same on some pairs alone; None if it has no figures for one of them."""
+        if not set(pairs) <= set(self.pairs):
+            return None
+        return replace(self, results=tuple(one for one in self.results if one.pair in pairs))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Rows that have figures for some of the pairs, with what they are to be compared with.
+
+    All of them are about the same pairs: means over different ones cannot be compared.
+    """
+
+    pairs: tuple[str, ...]
+    rows: tuple[RowResults, ...]
+
+    def gains(self, row: RowResults) -> dict[str, Interval | None]:
+        """What a row has more than its reference, with paired intervals; empty without one."""
+        for other in self.rows:
+            if other.row == row.reference:
+                return difference_intervals(other.outcomes, row.outcomes)
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +165,36 @@ class Table:
     trained_on: str | None  # the pair of the protocol `one`
     rows: tuple[RowResults, ...]
 
+    @property
+    def name(self) -> str:
+        """For files: the protocol, and what `one` was trained on."""
+        return "-".join(filter(None, (self.protocol, self.trained_on)))
+
+    @property
+    def whole(self) -> tuple[RowResults, ...]:
+        """The rows with figures for all pairs, whose means can be compared; and those with none."""
+        return tuple(row for row in self.rows if row.pairs in ((), self.pairs))
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The other rows, by the pairs that they have figures for."""
+        partial = [row for row in self.rows if row.pairs not in ((), self.pairs)]
+        return tuple(
+            Group(pairs=pairs, rows=tuple(self._compared([r for r in partial if r.pairs == pairs])))
+            for pairs in dict.fromkeys(row.pairs for row in partial)
+        )
+
+    def _compared(self, rows: Sequence[RowResults]) -> Iterator[RowResults]:
+        """Rows with the same pairs; each reference before the first that needs it."""
+        seen = {row.row for row in rows}
+        for row in rows:
+            reference = next((other for other in self.rows if other.row == row.reference), None)
+            cut = reference.on(row.pairs) if reference is not None else None
+            if cut is not None and cut.row not in seen:
+                seen.add(cut.row)
+                yield cut
+            yield row
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
@@ -111,19 +203,21 @@ class Reproduction:
     tables: tuple[Table, ...]
     measure_times: dict[str, Times]  # pair → measure → processor time
     pictures: tuple[str, ...]  # the pairs whose films were watched
+    statistics: tuple[dict[str, Any], ...]  # the paper's table of the dataset
+    about: dict[str, str]  # pair → what it is, in the words of the dataset
 
 
 def precision_recall(outcomes: Sequence[Outcomes]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Recall and precision in percent of the surest 1, 2, 3 … links of all pairs together.
 
-    Right and wrong as for `ap`: see metrics.py. Links of one score enter together.
+    A link is right if it is near the passage of a match. New lines of a known scene have no right
+    link and are left out. Links of one score enter together.
     """
-    ranked = [o.ranked & (o.scores > UNLINKED) for o in outcomes]
+    ranked = [o.stated for o in outcomes]
     scores = np.concatenate([o.scores[kept] for o, kept in zip(outcomes, ranked, strict=True)])
     right = np.concatenate([o.near[kept] for o, kept in zip(outcomes, ranked, strict=True)])
     matches = sum(int((o.verdicts == "match").sum()) for o in outcomes)
-    all_right = sum(int(o.near[o.ranked].sum()) for o in outcomes)
     order = np.argsort(-scores, kind="stable")
     hits, places = np.cumsum(right[order]), np.arange(1, len(order) + 1)
     last = np.append(np.diff(scores[order]) != 0, True) if len(order) else np.zeros(0, bool)
-    return 100 * hits[last] / max(1, matches, all_right), 100 * hits[last] / places[last]
+    return 100 * hits[last] / max(1, matches), 100 * hits[last] / places[last]

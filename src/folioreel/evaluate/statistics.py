@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -13,7 +14,7 @@ from folioreel.evaluate.dataset import Pair, find_pairs, is_pair, load_pair, loa
 from folioreel.evaluate.judged_tables import count_matches
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import holds_film, is_film, load_film
-from folioreel.ingest.genres import read_genres
+from folioreel.ingest.genres import read_columns
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.sync import Timing
 from folioreel.progress import ProgressCallback, ignore_progress, track
@@ -21,7 +22,8 @@ from folioreel.text import tokenize
 from folioreel.types import Book, Film, JudgedKind
 
 INDEX = "index.tsv"
-"""Optional, in the folder of a dataset: the genre of each pair, in the columns `pair`, `genre`."""
+"""Optional, in the folder of a dataset: what the pairs are, in the columns `pair`, `genre` and
+`about` (a sentence, such as that a film was built from photographs)."""
 ALL = "All"
 _SUMS = (
     *("sentences", "words", "paragraphs", "shots", "subtitle_sentences"),
@@ -117,32 +119,54 @@ def describe_dataset(
     silent shots are visual.
     In the last row, unique words are those of all books together.
     """
-    genres = read_genres(folder / INDEX, "pair") if (folder / INDEX).is_file() else {}
+    read_index(folder)  # a damaged one should not cost the count
+    return add_genres(count_dataset(folder, shots=shots, progress=progress), folder)
+
+
+def read_index(folder: Path) -> dict[str, dict[str, str]]:
+    """What a dataset says of its pairs: `genre` and `about`, each by the name of the pair."""
+    wanted = ["genre", "about"]
+    path = folder / INDEX
+    return read_columns(path, "pair", wanted) if path.is_file() else {name: {} for name in wanted}
+
+
+def add_genres(rows: Sequence[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """The rows of `count_dataset` with the genres of the dataset, if it names any."""
+    genres = read_index(folder)["genre"]
+    plain = [_without(row, "genre") for row in rows]
+    if not genres:
+        return plain
+    # Behind the name.
+    return [{"pair": row["pair"], "genre": genres.get(row["pair"], ""), **row} for row in plain]
+
+
+def count_dataset(
+    folder: Path, *, shots: bool = True, progress: ProgressCallback = ignore_progress
+) -> list[dict[str, Any]]:
+    """The table without genres, which are the one thing that is not counted."""
     rows: list[dict[str, Any]] = []
     unique: set[str] = set()
     for path in track(find_pairs(folder), "counting", progress, name=lambda path: path.name):
         pair = load_pair(path)
         book = load_book(pair.book)
         unique.update(word for sentence in book.sentences for word in tokenize(sentence.text))
-        rows.append(_describe_pair(pair, book, genres, shots=shots))
+        rows.append(_describe_pair(pair, book, shots=shots))
     if len(rows) > 1:
         whole = {name: sum(row[name] for row in rows) for name in _SUMS}
         whole["mean_sentence_words"] = round(whole["words"] / whole["sentences"], 1)
         whole["longest_sentence_words"] = max(row["longest_sentence_words"] for row in rows)
-        several = {"pair": ALL, "genre": "", "unique_words": len(unique), **whole}
+        several = {"pair": ALL, "unique_words": len(unique), **whole}
         rows.append({name: several[name] for name in rows[0]})
-    return rows if genres else [_without(row, "genre") for row in rows]
+    return rows
 
 
-def _describe_pair(
-    pair: Pair, book: Book, genres: dict[str, str], *, shots: bool
-) -> dict[str, Any]:
+def _describe_pair(pair: Pair, book: Book, *, shots: bool) -> dict[str, Any]:
     written = _without(describe_book(book), "title", "language", "chapters")
     film = describe_film(load_pair_film(pair, shots=shots))
     matches = count_matches((*pair.judgements, *pair.shots))
     kinds = {kind: matches[kind] for kind in get_args(JudgedKind)}
     shown = {name: film[name] for name in ("shots", "subtitle_sentences")}
-    return {"pair": pair.name, "genre": genres.get(pair.name, ""), **written, **shown, **kinds}
+    return {"pair": pair.name, **written, **shown, **kinds}
 
 
 def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:

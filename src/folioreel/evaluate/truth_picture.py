@@ -1,22 +1,24 @@
 """Ground truth against prediction, as a picture of one pair (paper, figure 6).
 
 The film runs from left to right and the book from the bottom up, so that a film which follows its
-book is a rising line. Outcomes differ in shape as well as in colour:
+book is a rising line. As in the paper, dialogue is magenta and what pictures show is blue. Outcomes
+differ in shape:
 
-right    the link of a judged line claims the book, at most 3 paragraphs from the judged passage
-wrong    it claims the book somewhere else, or for a line that is not in it; a thin line leads from
-         the link to the passage, if there is one
-missed   the judges found the line in the book, but the link says that it is not there
+right        a match whose link claims the book, at most 3 paragraphs from the judged passage
+wrong        a match whose link claims the book somewhere else; a thin line leads to the passage
+missed       a match whose link says that it is not in the book, drawn at its passage
+false claim  a line that the judges found nowhere in the book, but whose link claims it
 
-All links that claim the book are small dots. A new line of a known scene has no right link:
-it is only drawn where it is near its scene.
+All links that claim the book are small dots. A new line of a known scene has no right link, so it
+is a dot like others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -31,15 +33,18 @@ from folioreel.types import Alignment, Book
 
 SUFFIXES = (".png", ".svg")
 
-Outcome = Literal["right", "wrong", "missed"]
+Outcome = Literal["right", "wrong", "missed", "false claim"]
 
 _PAPER, _INK, _FAINT = "#faf8f3", "#343a40", "#adb5bd"
-# Told apart by people who confuse red and green, too: by shape, fill and lightness.
-_STYLES: dict[Outcome, dict[str, object]] = {
-    "right": {"marker": "o", "s": 22, "facecolors": "#2b8a3e", "edgecolors": "none"},
-    "wrong": {"marker": "x", "s": 40, "c": "#c92a2a", "linewidths": 1.8},
-    "missed": {"marker": "D", "s": 34, "facecolors": "none", "edgecolors": "#1864ab"},
+# The paper's for dialogue and pictures. The blue is dark: lightness tells them apart, too.
+_COLOURS: dict[str, str] = {"dialogue": "#e040c0", "visual": "#1c3d9e", "audio": "#0b7285"}
+_SHAPES: dict[Outcome, dict[str, Any]] = {
+    "right": {"marker": "o", "s": 24},
+    "wrong": {"marker": "x", "s": 40, "linewidths": 1.8},
+    "missed": {"marker": "D", "s": 34},
+    "false claim": {"marker": "v", "s": 40},
 }
+_FILLED: tuple[Outcome, ...] = ("right", "wrong")  # a cross has no inside
 _MOST_CHAPTERS = 24  # labels that fit the height
 _LONGEST_LABEL = 26
 
@@ -49,6 +54,7 @@ class JudgedPlace:
     """A judged line or shot: how its link turned out, and where both are."""
 
     outcome: Outcome
+    kind: str  # dialogue, visual or audio
     minute: float
     line: int | None  # of the link; None for `missed`
     truth: int | None  # the nearest judged line of the book; None if it is not in the book
@@ -66,17 +72,24 @@ def judged_places(pair: Pair, alignment: Alignment) -> list[JudgedPlace]:
         near = metrics.distance(pair, judgement, link) <= metrics.NEAR_PARAGRAPHS
         claimed = link is not None and link.line is not None and link.in_book
         outcome: Outcome
-        if claimed and near:
-            outcome = "right"
-        elif judgement.verdict == "scene" or (judgement.verdict == "none" and not claimed):
-            continue
+        if judgement.verdict == "match":
+            outcome = ("right" if near else "wrong") if claimed else "missed"
+        elif judgement.verdict == "none" and claimed:
+            outcome = "false claim"
         else:
-            outcome = "wrong" if claimed else "missed"
+            continue
         line = link.line if link is not None and claimed else None
         lines = [at for passage in judgement.passages for at in passage]
         truth = min(lines, key=lambda at: abs(at - (line or at))) if lines else None
-        minute = (start_s + end_s) / 2 / 60
-        found.append(JudgedPlace(outcome=outcome, minute=minute, line=line, truth=truth))
+        found.append(
+            JudgedPlace(
+                outcome=outcome,
+                kind=judgement.kind,
+                minute=(start_s + end_s) / 2 / 60,
+                line=line,
+                truth=truth,
+            )
+        )
     return found
 
 
@@ -110,27 +123,44 @@ def _draw(pair: Pair, alignment: Alignment) -> Figure:
     minutes = [(link.start_s + link.end_s) / 120 for link in links]
     lines = [link.line or 0 for link in links]
     axes.scatter(minutes, lines, s=4, c=_FAINT, label=f"all links ({len(links)})")
-    places = judged_places(pair, alignment)
-    for outcome, style in _STYLES.items():
-        some = [place for place in places if place.outcome == outcome]
-        heights = [place.line if place.line is not None else place.truth for place in some]
-        axes.scatter(
-            [place.minute for place in some],
-            heights,  # type: ignore[arg-type]
-            label=f"{outcome} ({len(some)})",
-            zorder=3,
-            **style,  # type: ignore[arg-type]
-        )
-        for place in some if outcome == "wrong" else ():
-            if place.truth is not None and place.line is not None:
-                both = [place.line, place.truth]
-                axes.plot([place.minute] * 2, both, color="#c92a2a", linewidth=0.6, alpha=0.5)
+    _draw_places(axes, judged_places(pair, alignment))
     _draw_book(axes, alignment.book)
     axes.set_xlim(0, alignment.film.duration_s / 60)
     axes.set_xlabel("film, in minutes")
-    axes.set_title(pair.name.replace("$", r"\$"), loc="left", color=_INK, family="serif")
-    figure.legend(loc="outside upper right", frameon=False, ncols=4, fontsize=9)
+    # A dollar sign would switch to mathematics.
+    title = f"{pair.name}, {_system_of(alignment)}".replace("$", r"\$")
+    axes.set_title(title, loc="left", color=_INK, family="serif")
+    figure.legend(loc="outside lower center", frameon=False, ncols=5, fontsize=9)
     return figure
+
+
+def _system_of(alignment: Alignment) -> str:
+    """What made the links."""
+    known = alignment.signature
+    named = [f"{kind} {known[kind]}" for kind in ("preset", "baseline") if known.get(kind)]
+    return named[0] if named else "unnamed links"
+
+
+def _draw_places(axes: Axes, places: Sequence[JudgedPlace]) -> None:
+    """The judged lines and shots, by kind and outcome."""
+    for kind, colour in _COLOURS.items():
+        for outcome, shape in _SHAPES.items():
+            some = [place for place in places if (place.kind, place.outcome) == (kind, outcome)]
+            if not some:
+                continue
+            filled = outcome in _FILLED
+            axes.scatter(
+                [place.minute for place in some],
+                [(place.truth if place.line is None else place.line) or 0 for place in some],
+                label=f"{kind}: {outcome} ({len(some)})",
+                zorder=3,
+                facecolors=colour if filled else "none",
+                edgecolors=None if outcome == "wrong" else colour,
+                **shape,
+            )
+            for place in some if outcome == "wrong" else ():
+                both = [place.line or 0, place.truth or 0]
+                axes.plot([place.minute] * 2, both, color=colour, linewidth=0.6, alpha=0.5)
 
 
 def _draw_book(axes: Axes, book: Book) -> None:
@@ -146,7 +176,6 @@ def _draw_book(axes: Axes, book: Book) -> None:
         axes.axhline(first, color=_FAINT, linewidth=0.4, zorder=0)
         if chapter.title and chapter.index % every == 0:
             firsts.append(first)
-            # A dollar sign would switch to mathematics.
             titles.append(cut_label(chapter.title, _LONGEST_LABEL).replace("$", r"\$"))
     chapters.set_yticks(firsts, titles, fontsize=7)
     chapters.tick_params(length=0)

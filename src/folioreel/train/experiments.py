@@ -90,6 +90,7 @@ class Row:
     picture: str | None = None  # the measure of pictures that it leaves out, if any
     preset: str | None = None  # the shipped preset that it is
     watched: bool = True  # whether it uses the pictures of a film that has any
+    reference: str | None = None  # the row that has all that this one goes without
 
     def cannot(self, training: Sequence[Case], test: Case) -> str | None:
         """Why there is no figure for a pair; None if there is one.
@@ -211,7 +212,9 @@ def _rows() -> Iterator[Row]:
     for name, measures in left_out.items():
         picture = measures[0] if measures[0] in PICTURE_MEASURES else None
         fit = _context("cnn1", without=measures)
-        yield Row(name=f"CNN-1 without {name}", fit=fit, pytorch=True, picture=picture)
+        yield Row(
+            name=f"CNN-1 without {name}", fit=fit, pytorch=True, picture=picture, reference="CNN-1"
+        )
     yield Row(name="CNN-3", fit=_context("cnn3"), pytorch=True)
     yield Row(name="CRF", fit=_context("cnn3", chain=CHAIN_START), pytorch=True)
     yield Row(name="CRF, literal", fit=_context("cnn3", chain=LITERAL_START), pytorch=True)
@@ -220,8 +223,14 @@ def _rows() -> Iterator[Row]:
         yield Row(name=f"{preset}, shipped", fit=_shipped(preset), trained=False, preset=preset)
     for preset in ("default", "paper"):  # what their pictures are worth
         fit = _shipped(preset, watched=False)
-        name = f"{preset}, unwatched"
-        yield Row(name=name, fit=fit, trained=False, preset=preset, watched=False)
+        yield Row(
+            name=f"{preset}, unwatched",
+            fit=fit,
+            trained=False,
+            preset=preset,
+            watched=False,
+            reference=f"{preset}, shipped",
+        )
     for baseline in BASELINES[1:]:
         yield Row(name=baseline, fit=_baseline(baseline), trained=False)
 

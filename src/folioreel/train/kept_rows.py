@@ -14,6 +14,7 @@ import numpy as np
 
 from folioreel.config import BLEU, AlignConfig
 from folioreel.errors import InputError
+from folioreel.evaluate.experiment_results import WATCHING
 from folioreel.files import make_folder, replacing, write_text
 from folioreel.json_input import parse_json
 from folioreel.progress import ProgressCallback, track
@@ -55,10 +56,10 @@ def keep_rows(
 ) -> KeptRows:
     """The measures of a pair, from their file or computed now.
 
-    `watching_s` is the processor time that the features of the film's shots took.
+    `watching_s` is the processor time that the features of the film's shots took; 0: unknown.
     """
     if not path.exists():
-        _measure(film, book, path, progress, {"watching": watching_s} if watching_s else {})
+        _measure(film, book, path, progress, {WATCHING: watching_s} if watching_s else {})
     try:
         kept = KeptRows(path)
     except (OSError, ValueError) as error:

@@ -30,7 +30,7 @@ from folioreel.ingest.video.watch import FRAMES_A_SHOT, FrameEncoder, ShotWatche
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
 from folioreel.types import Film, Shot, ShotFeatures
 
-_STAGE = "finding shots"
+SCANNING = "finding shots"
 # Seconds of film between two reports: a progress bar does not need one for every frame.
 _REPORT_EVERY_S = 5.0
 # Part of the cache key. Add one when a pass would find something else in the same video.
@@ -67,7 +67,7 @@ def scan_video(
             watcher.look(time_s, frame, video.pixel_shape, cuts.latest_cut_s())
             if time_s - reported_s >= _REPORT_EVERY_S:
                 reported_s = time_s
-                progress(Progress(stage=_STAGE, done=min(time_s, total_s), total=total_s))
+                progress(Progress(stage=SCANNING, done=min(time_s, total_s), total=total_s))
         if clock.frames == 0:
             raise InputError(
                 f"none of its frames can be decoded ({video.stream.codec_context.name}); "
@@ -76,7 +76,7 @@ def scan_video(
             )
         shots = _between(cuts.finish(), clock.start_s, clock.end_s)
         features = watcher.finish(shots)
-    progress(Progress(stage=_STAGE, done=clock.end_s, total=clock.end_s))
+    progress(Progress(stage=SCANNING, done=clock.end_s, total=clock.end_s))
     return VideoScan(
         shots=shots,
         end_s=clock.end_s,
