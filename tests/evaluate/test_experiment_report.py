@@ -145,8 +145,10 @@ def test_visual_matches_of_annotations(table, tmp_path):
     # Judged shots come first.
     judged = replace(row.results[1], shots=replace(expected, none=2))
     assert visual_scores(judged) == replace(expected, none=2)
-    lines = report_of(replace(table, rows=(row,)), tmp_path)
-    assert "| CRF | b | 4 | 0 | 25.0 | 0.0 | – | – |" in lines
+    for looked, shown in ((None, "–"), (True, "yes"), (False, "no")):
+        results = tuple(replace(result, looked=looked) for result in row.results)
+        lines = report_of(replace(table, rows=(replace(row, results=results),)), tmp_path)
+        assert f"| CRF | b | 4 | 0 | 25.0 | 0.0 | – | – | {shown} |" in lines
     assert "| CRF | b | 2 | 50.0 | 50.0 | 50.0 |" in lines  # dialogue
     with (tmp_path / "results.csv").open(encoding="utf-8") as file:
         _, cells = csv.DictReader(file)

@@ -302,3 +302,11 @@ def test_every_ablation_leaves_out_its_measures(pairs):
     unwatched = ROWS["default, unwatched"]
     assert (unwatched.cannot([], Blind()), unwatched.cannot([], Seeing())) == ("no pictures", None)
     assert ROWS["default, shipped"].cannot([], Blind()) is None
+    for name in ("SVM", "CNN-3", "CRF, literal"):
+        assert ROWS[name].looks([Blind(), Seeing()], Seeing())
+        assert not ROWS[name].looks([Blind()], Seeing())
+    for name in ("positions", "default, shipped", "paper, shipped"):
+        assert ROWS[name].looks([Blind()], Seeing())
+        assert not ROWS[name].looks([Seeing()], Blind())
+    for name in ("UNI", "bm25", "encoder", "paper, unwatched"):
+        assert not ROWS[name].looks([Seeing()], Seeing())

@@ -191,13 +191,14 @@ def _kinds(table: Table) -> list[str]:
     # By film, in which systems can be compared.
     for results in zip(*(row.results for row in table.rows), strict=True):
         for result in results:
-            place = {"system": result.row, "pair": result.pair}
+            place: dict[str, Any] = {"system": result.row, "pair": result.pair}
             scores, outcomes = visual_scores(result), result.restored()
             if scores is not None:
                 cells = asdict(scores)
                 # Annotations in the paper's form have no places that are not in the book.
                 cells["false_claims"] = scores.false_claims if scores.none else None
-                shots.append(place | cells)
+                looked = {True: "yes", False: "no", None: None}[result.looked]
+                shots.append(place | cells | {"pictures_used": looked})
             kinds = score_by_kind(outcomes) if outcomes is not None else {}
             if len(kinds) > 1 and "dialogue" in kinds:
                 spoken.append(place | asdict(kinds["dialogue"]))
@@ -205,7 +206,9 @@ def _kinds(table: Table) -> list[str]:
     if shots:
         parts += [
             "Judged silent shots, which only pictures and their neighbours can place; of films "
-            "that were judged in `annotations.tsv`, the visual matches there:\n",
+            "that were judged in `annotations.tsv`, the visual matches there. `pictures used`: "
+            "whether a system looked at the film; those with a network do if they learned from a "
+            "film with pictures:\n",
             _table(shots),
         ]
     if spoken:

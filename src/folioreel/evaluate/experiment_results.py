@@ -47,6 +47,7 @@ class StoredResult:
     training_times: Times = field(default_factory=dict)
     linking_times: Times = field(default_factory=dict)
     seen: bool = False  # whether the row is a shipped preset that was trained on this pair
+    looked: bool | None = None  # whether it used what the film shows; None: not known
     settings: dict[str, Any] = field(default_factory=dict)  # weights of the chain, if it has one
 
     def restored(self) -> Outcomes | None:

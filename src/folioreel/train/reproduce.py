@@ -264,6 +264,7 @@ def _run_fold(fold: _Fold, progress: ProgressCallback, done: int, total: int) ->
             missing=missing,
             training_times=times,
             seen=fold.row.saw(case.pair.name),
+            looked=fold.row.looks(fold.training, case),
         )
         if linker is not None and missing is None:
             result = _test(result, linker, case, nested)
