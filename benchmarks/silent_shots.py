@@ -3,7 +3,8 @@
 Takes judged pairs of the benchmark. Beside judged lines, silent shots are put into the film, which
 show Flickr8k's dev pictures, and one caption of each into the book, at most two paragraphs from the
 passage of that line. A share of the pictures is exchanged for others, of which the book does not
-tell. `alone` is the film without pictures.
+tell. `alone` is the film without pictures. `shots` and `lines` are all silent shots and all judged
+lines: how many are near the truth, + only with pictures, - only without them.
 
 Run: python benchmarks/silent_shots.py FLICKR8K BENCHMARK PAIR… [--preset NAME]
 """
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner
 from folioreel.evaluate.dataset import Pair, load_pair, load_pair_film
+from folioreel.evaluate.metrics import judge_links, placed_links
 from folioreel.ingest.book import load_book
 from folioreel.ingest.clip_features import ClipFeatures, picture_features
 from folioreel.ingest.descriptions import read_pictures
@@ -32,6 +34,7 @@ from folioreel.types import Book, Film, Shot, ShotFeatures
 SHOT_S = 3.0
 MOST = 60  # silent shots in a film
 SHARES = (0.0, 0.1, 0.3, 1.0)  # of silent shots whose picture the book tells of
+Judged = tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]  # see `judge`
 REACH = 3  # paragraphs between a link and the truth that count as right, as in the paper
 
 
@@ -44,6 +47,7 @@ class BuiltFilm:
     shots: NDArray[np.int64]  # the silent shots among all: (N,)
     truth: NDArray[np.int64]  # (N,)
     pictures: tuple[str, ...]
+    pair: Pair  # the judged lines, as they are in the film and the book that were made
 
 
 def build(pair: Pair, captions: dict[str, list[str]], ids: list[str], folder: Path) -> BuiltFilm:
@@ -72,11 +76,22 @@ def build(pair: Pair, captions: dict[str, list[str]], ids: list[str], folder: Pa
         paragraphs.append(textwrap.fill(" ".join(texts), 90))
     path = folder / f"{pair.name}.txt"
     path.write_text("\n\n".join(paragraphs), encoding="utf-8")
-    return _cut(load_pair_film(pair), load_book(path), sorted(shots))
+    begins = 1 + np.cumsum([0, *(text.count("\n") + 2 for text in paragraphs)])
+
+    def moved(line: int) -> int:
+        return int(begins[max(0, int(np.searchsorted(starts, line, side="right")) - 1)])
+
+    judgements = tuple(
+        replace(j, passages=tuple((moved(first), moved(last)) for first, last in j.passages))
+        for j in pair.judgements
+    )
+    judged = replace(pair, judgements=judgements, paragraph_lines=tuple(begins[:-1].tolist()))
+    return _cut(judged, load_book(path), sorted(shots))
 
 
-def _cut(film: Film, book: Book, shots: list[tuple[float, str, str]]) -> BuiltFilm:
+def _cut(pair: Pair, book: Book, shots: list[tuple[float, str, str]]) -> BuiltFilm:
     """Make room for the silent shots; their captions must be sentences of the book."""
+    film = load_pair_film(pair)
     where = {sentence.text: sentence.index for sentence in book.sentences}
     shots = [shot for shot in shots if shot[2] in where]
     times = np.array([time_s for time_s, *_ in shots])
@@ -99,7 +114,12 @@ def _cut(film: Film, book: Book, shots: list[tuple[float, str, str]]) -> BuiltFi
         cuts.append(begin_s + SHOT_S)
     cuts.append(max(later(film.duration_s), cuts[-1] + 1))
     made = [Shot(index=k, start_s=a, end_s=b) for k, (a, b) in enumerate(pairwise(cuts))]
+    spoken = tuple(
+        replace(s, start_s=later(s.start_s), end_s=later(s.start_s) + s.end_s - s.start_s)
+        for s in pair.spoken
+    )
     return BuiltFilm(
+        pair=replace(pair, spoken=spoken),
         film=Film(title=film.title, duration_s=cuts[-1], shots=tuple(made), subtitles=tuple(said)),
         book=book,
         shots=np.array(silent),
@@ -118,28 +138,56 @@ def show(built: BuiltFilm, features: ClipFeatures, rows: list[int], network: Fra
     return replace(built.film, features=seen)
 
 
-def judge(
-    built: BuiltFilm, film: Film, is_told: NDArray[np.bool_], aligner: Aligner
-) -> NDArray[np.int64]:
+def judge(built: BuiltFilm, film: Film, is_told: NDArray[np.bool_], aligner: Aligner) -> Judged:
     """Judged shots, near, strict; told shots, right claims; others, false claims.
 
     The places of told shots are judged; if there is none, those of all: where their scenes are.
+    Then which of the judged lines are near, and which of all shots.
     """
-    links = aligner.align(film, built.book).links
+    alignment = aligner.align(film, built.book)
+    links = alignment.links
     silent = {round(m.start_s, 3): links[m.index] for m in film.moments if not m.text}
     paragraph = np.array(built.book.paragraph_of)
-    found = np.zeros(7, dtype=np.int64)
+    found, shots_near = np.zeros(7, dtype=np.int64), []
     for shot, truth, told in zip(built.shots, built.truth, is_told, strict=True):
         link = silent.get(round(film.shots[shot].start_s, 3))
         if link is None:
-            continue  # somebody speaks in it after all
+            continue  # somebody speaks in it after all, with pictures or without
         distance = abs(paragraph[link.sentence] - paragraph[truth])
         is_near = distance <= REACH
+        shots_near.append(is_near)
         if told or not is_told.any():
             found[:3] += [1, is_near, distance == 0]
         found[3:5] += [told, told and is_near and link.in_book]
         found[5:] += [not told, not told and link.in_book]
-    return found
+    lines = judge_links(built.pair, placed_links(alignment))
+    return found, lines.near[lines.verdicts == "match"], np.array(shots_near)
+
+
+class Tally:
+    """The figures of one kind of film, over all pairs."""
+
+    def __init__(self) -> None:
+        self.found = np.zeros(7, dtype=np.int64)
+        self.lines = np.zeros(4, dtype=np.int64)  # judged, near, gained, lost
+        self.shots = np.zeros(4, dtype=np.int64)
+
+    def add(self, judged: Judged, alone: Judged) -> None:
+        """Add one film, beside the same without pictures."""
+        self.found += judged[0]
+        for total, now, before in zip((self.lines, self.shots), judged[1:], alone[1:], strict=True):
+            total += [len(now), now.sum(), (now & ~before).sum(), (before & ~now).sum()]
+
+    def __str__(self) -> str:
+        judged, near, strict, told, right, others, false = self.found
+        parts = [
+            f"{judged:4} shots  near {100 * near / judged:.1f} %",
+            f"strict {100 * strict / judged:.1f} %",
+            f"claimed {right} of {told}, wrongly {false} of {others}",
+        ]
+        for name, (count, near, gained, lost) in (("shots", self.shots), ("lines", self.lines)):
+            parts.append(f"{name} {near} of {count}, +{gained} -{lost}")
+        return "  ".join(parts)
 
 
 def main() -> None:
@@ -160,22 +208,21 @@ def main() -> None:
     used = ids[: 2 * MOST]
     features = picture_features(read_pictures(arguments.flickr8k), used, network)
     names = ["alone", *(f"{100 * share:.0f} % told" for share in SHARES)]
-    totals = {name: np.zeros(7, dtype=np.int64) for name in names}
+    totals = {name: Tally() for name in names}
     with tempfile.TemporaryDirectory() as folder:
         for name in arguments.pairs:
             pair = load_pair(arguments.benchmark / name)
             built = build(pair, captions, ids, Path(folder))
             own = [used.index(picture) for picture in built.pictures]
-            totals["alone"] += judge(built, built.film, np.ones(len(own), bool), aligner)
+            alone = judge(built, built.film, np.ones(len(own), bool), aligner)
+            totals["alone"].add(alone, alone)
             for share, title in zip(SHARES, names[1:], strict=True):
                 is_told = np.random.default_rng(1).random(len(own)) < share
                 rows = [k if told else k + MOST for k, told in zip(own, is_told, strict=True)]
                 film = show(built, features, rows, network)
-                totals[title] += judge(built, film, is_told, aligner)
-    for title, (judged, near, strict, told, right, others, false) in totals.items():
-        shares = f"near {100 * near / judged:.1f} %  strict {100 * strict / judged:.1f} %"
-        claims = f"claimed {right} of {told}, wrongly {false} of {others}"
-        print(f"{title:12} {judged:4} shots  {shares}  {claims}")
+                totals[title].add(judge(built, film, is_told, aligner), alone)
+    for title, total in totals.items():
+        print(f"{title:12} {total}")
 
 
 if __name__ == "__main__":

@@ -122,6 +122,21 @@ def test_curves_are_of_the_main_rows(table, tmp_path):
     assert write_bars(ablations, tmp_path / "means.svg") is not None
 
 
+def test_plots_say_what_was_trained_on_what(table, tmp_path):
+    one = replace(table, protocol="one", trained_on="oak$lea")
+    for write in (write_curves, write_bars):
+        text = write(one, tmp_path / "fair.svg").read_text()
+        assert ">Trained on oak$lea, tested on the others, as in the paper<" in text
+        assert "†" not in text
+        # CNN-3, say, was trained on b.
+        results = [replace(result, seen=result.pair == "b") for result in table.rows[2].results]
+        rows = [*table.rows[:2], replace(table.rows[2], results=tuple(results))]
+        text = write(replace(table, rows=tuple(rows)), tmp_path / "seen.svg").read_text()
+        assert ">Leave one pair out: each is tested with what was learned from the others<" in text
+        assert text.count(">CNN-3 †<") == 1
+        assert ">† a preset that was trained on one of these pairs<" in text
+
+
 def test_visual_matches_of_annotations(table, tmp_path):
     both = outcomes([0, 9, 2, 9, 9, 9], ["dialogue", "dialogue", *["visual"] * 4])
     row = row_of("CRF", a=outcomes([0]), b=both)
@@ -130,8 +145,10 @@ def test_visual_matches_of_annotations(table, tmp_path):
     # Judged shots come first.
     judged = replace(row.results[1], shots=replace(expected, none=2))
     assert visual_scores(judged) == replace(expected, none=2)
-    lines = report_of(replace(table, rows=(row,)), tmp_path)
-    assert "| CRF | b | 4 | 0 | 25.0 | 0.0 | – | – |" in lines
+    for looked, shown in ((None, "–"), (True, "yes"), (False, "no")):
+        results = tuple(replace(result, looked=looked) for result in row.results)
+        lines = report_of(replace(table, rows=(replace(row, results=results),)), tmp_path)
+        assert f"| CRF | b | 4 | 0 | 25.0 | 0.0 | – | – | {shown} |" in lines
     assert "| CRF | b | 2 | 50.0 | 50.0 | 50.0 |" in lines  # dialogue
     with (tmp_path / "results.csv").open(encoding="utf-8") as file:
         _, cells = csv.DictReader(file)

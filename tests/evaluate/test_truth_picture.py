@@ -79,6 +79,15 @@ def test_both_formats_and_their_legend(pair, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
+def test_marks_at_the_edges_are_whole(pair, tmp_path):
+    write_truth_picture(pair, aligned(pair, {11: (5, True)}), tmp_path / "a.svg")
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    svg = "{http://www.w3.org/2000/svg}"
+    cut = [mark for g in root.iter(f"{svg}g") if g.get("clip-path") for mark in g.iter(f"{svg}use")]
+    assert cut  # the dots of all links
+    assert not [mark for mark in cut if "#e040c0" in mark.get("style", "")]
+
+
 def test_dialogue_and_pictures_are_told_apart(tmp_path):
     folder = write_pair(tmp_path / "pair", seed=1)
     (folder / "gold.tsv").unlink()

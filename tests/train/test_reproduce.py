@@ -9,8 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command_line import assert_one_line, run
+from drawn_films import draw_film, shots_of
 from made_pairs import write_dataset, write_pair
 
+from folioreel import isolation
 from folioreel.config import AlignConfig
 from folioreel.evaluate.dataset import load_pair, load_pair_film
 from folioreel.evaluate.experiment_report import mean_rows
@@ -151,7 +153,9 @@ def test_what_is_finished_is_reported_after_ctrl_c(pairs, tmp_path, monkeypatch)
     stopped = run("reproduce", pairs, "--out", tmp_path / "out", *options)
     assert stopped.exit_code == 130
     assert "run the same command again to continue" in stopped.stderr
-    assert f"wrote {tmp_path / 'out' / 'report.md'}" in stopped.stderr
+    # Drawing takes some seconds, in which a second Ctrl-C is near.
+    said = stopped.stderr.index("writing the report of what is finished")
+    assert said < stopped.stderr.index(f"wrote {tmp_path / 'out' / 'report.md'}")
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "| tfidf |" in report
     assert "| bm25 |" not in report
@@ -230,6 +234,25 @@ def test_kept_measures_are_the_measures(pairs, tmp_path):
     assert set(read_times(path)) == {"PRIOR", "TF", "BLEU", "BOOK"}
 
 
+def test_watching_in_another_process_is_timed(pairs, tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    shutil.copytree(pairs, tmp_path / "pairs")
+    draw_film(tmp_path / "pairs" / "ferry" / "film.mp4", shots_of([24] * 5))
+    monkeypatch.setenv(isolation.SWITCH, "1")
+
+    def others_s():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before = others_s()
+    config = ReproduceConfig(rows=("UNI",), protocols=("one",))
+    found = reproduce(tmp_path / "pairs", tmp_path / "out", config)
+    assert found.pictures == ("ferry",)
+    assert others_s() > before  # the film was read there
+    # Some of them run for other reasons, such as to look at the video's header.
+    assert found.measure_times["ferry"]["WATCHING"] > 0.6 * (others_s() - before)
+
+
 def test_presets_that_saw_a_pair_are_marked():
     assert ROWS["default, shipped"].saw("old-scrooge")
     assert not ROWS["default, shipped"].saw("demo")
@@ -279,3 +302,11 @@ def test_every_ablation_leaves_out_its_measures(pairs):
     unwatched = ROWS["default, unwatched"]
     assert (unwatched.cannot([], Blind()), unwatched.cannot([], Seeing())) == ("no pictures", None)
     assert ROWS["default, shipped"].cannot([], Blind()) is None
+    for name in ("SVM", "CNN-3", "CRF, literal"):
+        assert ROWS[name].looks([Blind(), Seeing()], Seeing())
+        assert not ROWS[name].looks([Blind()], Seeing())
+    for name in ("positions", "default, shipped", "paper, shipped"):
+        assert ROWS[name].looks([Blind()], Seeing())
+        assert not ROWS[name].looks([Seeing()], Blind())
+    for name in ("UNI", "bm25", "encoder", "paper, unwatched"):
+        assert not ROWS[name].looks([Seeing()], Seeing())

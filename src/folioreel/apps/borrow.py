@@ -150,7 +150,8 @@ def _choose_books(film: Film, books: Library, config: BorrowConfig) -> list[str]
     known = {book.path for book in books.books}
     for path in config.without:
         if path not in known:
-            raise InputError(f"there is no book {path} to leave out", books.folder.folder)
+            reason = f"there is no book {path} to leave out; give its path inside the folder"
+            raise InputError(f"{reason}, such as {books.books[0].path}", books.folder.folder)
     lending = [book for book in books.books if book.path not in config.without]
     if not lending:
         raise InputError("has no book to borrow from: all are left out", books.folder.folder)

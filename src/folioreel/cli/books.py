@@ -83,7 +83,7 @@ def retrieve(
     "--without",
     multiple=True,
     metavar="PATH",
-    help="Skip this book of the folder, such as the film's own. Can be repeated.",
+    help="Skip this book, such as the film's own, by its path inside the folder. Can be repeated.",
 )
 @options.number("--count", 20, "Number of passages to show, the best ones.")
 @options.preset

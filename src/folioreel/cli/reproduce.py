@@ -73,8 +73,9 @@ def reproduce(
 
     def report_finished(found: Reproduction) -> None:
         if any(table.rows for table in found.tables):
+            output.show_note("writing the report of what is finished …")
             files = write_reproduction(found, out, command)
-            output.show_note(f"wrote {files[0]}, the report of what is finished")
+            output.show_note(f"wrote {files[0]}")
 
     with output.show_progress("the results so far") as progress:
         found = run(dataset, out, config, progress, report_finished)
@@ -89,7 +90,7 @@ def _show_tables(found: Reproduction) -> None:
     from folioreel.evaluate import experiment_report as report
 
     for number, table in enumerate(found.tables):
-        output.show_line(("\n" if number else "") + report.title_of(table))
+        output.show_line(("\n" if number else "") + table.title)
         output.show_table(report.mean_rows(table.whole))
         for group in table.groups:
             output.show_below(report.group_title(group), report.group_rows(group))

@@ -26,7 +26,7 @@ _SHOTS = tuple(f"shots_{field.name}" for field in fields(ShotScores))
 def results_csv(found: Reproduction) -> str:
     """A line for each protocol, row and pair, with the ends of the intervals."""
     ends = [f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")]
-    counts = ["trained_on", "seen", "missing", "match", "none"]
+    counts = ["trained_on", "seen", "pictures_used", "missing", "match", "none"]
     return _write([*_PLACE, *counts, *ends, *_SHOTS], _results(found))
 
 
@@ -46,6 +46,7 @@ def _figures(result: StoredResult) -> dict[str, Any]:
     cells: dict[str, Any] = {
         "trained_on": " ".join(result.trained_on),
         "seen": "yes" if result.seen else "",
+        "pictures_used": "yes" if result.looked else "",
         "missing": result.missing or "",
     }
     outcomes = result.restored()

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from folioreel.evaluate.experiment_results import RowResults, Table, precision_recall
+from folioreel.evaluate.experiment_results import SEEN, RowResults, Table, precision_recall
 from folioreel.files import replacing
 
 _BLUE, _ORANGE, _INK, _PAPER = "#1f5fa8", "#d9480f", "#343a40", "#faf8f3"
@@ -43,7 +43,7 @@ def write_bars(table: Table, path: Path) -> Path | None:
         return None
     # A title and an axis take the height of some three rows.
     heights = [len(rows) + 3 for _, rows in drawn]
-    figure = _blank(0.42 * sum(heights))
+    figure = _blank(0.42 * (sum(heights) + 1), table, [row for _, rows in drawn for row in rows])
     axes = figure.subplots(len(drawn), squeeze=False, gridspec_kw={"height_ratios": heights})
     for number, (place, (title, rows)) in enumerate(zip(axes[:, 0], drawn, strict=True)):
         _style(place, title)
@@ -61,7 +61,7 @@ def _draw_bars(axes: Axes, rows: Sequence[RowResults], *, labelled: bool) -> Non
         axes.errorbar(
             values[:, 0], places + shift, xerr=reach, fmt="none", ecolor=_INK, elinewidth=0.9
         )
-    axes.set_yticks(places, [row.row for row in rows], fontsize=9)
+    axes.set_yticks(places, [row.label for row in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set(xlim=(0, 105), xlabel="percent")
 
@@ -74,7 +74,7 @@ def write_curves(table: Table, path: Path) -> Path | None:
     rows = [row for row in table.whole if row.outcomes and row.row in _CURVES]
     if not rows:
         return None
-    figure = _blank(6)
+    figure = _blank(6.4, table, rows)
     axes = figure.add_subplot()
     _style(axes, "Precision and recall, all pairs together")
     for row in rows:
@@ -87,7 +87,7 @@ def write_curves(table: Table, path: Path) -> Path | None:
             color=colour,
             linewidth=1.6,
             marker="o" if len(recall) == 1 else None,
-            label=row.row,
+            label=row.label,
         )
     axes.set(xlim=(0, 101), xlabel="recall (near), in percent")
     axes.set(ylim=(0, 101), ylabel="precision, in percent")
@@ -98,17 +98,25 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _blank(height: float) -> Figure:
-    return Figure(figsize=(9, height), dpi=150, facecolor=_PAPER, layout="constrained")
+def _blank(height: float, table: Table, rows: Sequence[RowResults]) -> Figure:
+    """An empty figure that says what was trained on what, and explains the mark of its rows."""
+    figure = Figure(figsize=(9, height), dpi=150, facecolor=_PAPER, layout="constrained")
+    figure.suptitle(_plain(table.title), x=0.01, ha="left", fontsize=10, color=_INK)
+    if any(row.seen for row in rows):
+        note = f"{SEEN} a preset that was trained on one of these pairs"
+        figure.supxlabel(note, x=0.01, ha="left", fontsize=8, color=_INK)
+    return figure
 
 
 def _style(axes: Axes, title: str) -> None:
     axes.set_facecolor(_PAPER)
-    # A dollar sign would switch to mathematics.
-    title = title.replace("$", r"\$")
-    axes.set_title(title, family="serif", fontsize=13, color=_INK, loc="left")
+    axes.set_title(_plain(title), family="serif", fontsize=13, color=_INK, loc="left")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def _plain(text: str) -> str:
+    return text.replace("$", r"\$")  # a dollar sign would switch to mathematics
 
 
 def _save(figure: Figure, path: Path) -> Path:

@@ -15,6 +15,7 @@ from folioreel.evaluate.experiment_plots import write_bars, write_curves
 from folioreel.evaluate.experiment_results import (
     FIGURES,
     NOT_COMPUTED,
+    SEEN,
     WATCHING,
     Group,
     Reproduction,
@@ -54,7 +55,6 @@ _STAGES = {
     "CRF (training)": (("CRF", "CRF, literal"), "chain, training"),
     "CRF (inference)": (("CRF", "CRF, literal"), "chain, inference"),
 }
-_SEEN = "†"
 _ABOUT = f"""\
 `recall` and `ap` are the paper's figures: a line is recalled if a line at most 5 sentences away is
 linked at most 3 paragraphs from the truth. `near` and `strict` ask for the line's own link, at most
@@ -65,7 +65,7 @@ scene, and not at all otherwise. The other figures, and the plots of precision a
 these lines out.
 
 In brackets: 95 % intervals by bootstrap over the judged lines (`lines`: how many there are). Bold:
-the best of each column, presets that were trained on one of the pairs (`{_SEEN}`) apart. Means over
+the best of each column, presets that were trained on one of the pairs (`{SEEN}`) apart. Means over
 different pairs cannot be compared, so rows with figures for some of the pairs have a table of their
 own, with what they are to be compared with on the same pairs. The paper's own figures are means
 over its ten films, which are not these: compare the order of the rows, not the numbers.
@@ -74,7 +74,7 @@ SVM, as in the paper, is with the chain. CRF is CNN-3 with the chain; `CRF, lite
 probabilities instead of logits and prunes, as the paper does. `positions` is the position model of
 the preset `default`, fitted to the same pairs as the other rows. `unwatched`: a shipped preset
 without the pictures of the film.
-`{_SEEN}`: a shipped preset was trained on this pair, or on one of the mean's pairs.
+`{SEEN}`: a shipped preset was trained on this pair, or on one of the mean's pairs.
 """
 _PLOTS = {"means": "Means", "curve": "Precision and recall"}  # by how their names begin
 _GAINS = ("recall", "ap")  # the paper's figures
@@ -106,7 +106,7 @@ def mean_rows(rows: Sequence[RowResults]) -> list[dict[str, Any]]:
     """Means with their intervals, and what they are about, for printing."""
     return [
         {
-            "system": row.row + _seen(row.results),
+            "system": row.label,
             **{name: _with_interval(name, row.means[name]) for name in FIGURES},
             "pairs": len(row.pairs),
             "lines": row.lines,
@@ -131,13 +131,6 @@ def group_title(group: Group) -> str:
     return f"Means over {pairs} alone: rows without figures for other pairs, and their references"
 
 
-def title_of(table: Table) -> str:
-    """What was trained on what."""
-    if table.trained_on is not None:
-        return f"Trained on {table.trained_on}, tested on the others, as in the paper"
-    return "Leave one pair out: each is tested with what was learned from the others"
-
-
 def _head(found: Reproduction, command: str) -> str:
     pictures = ", ".join(found.pictures) if found.pictures else "none"
     return (
@@ -150,7 +143,7 @@ def _head(found: Reproduction, command: str) -> str:
 
 
 def _protocol(table: Table, plots: Sequence[Path]) -> list[str]:
-    parts = [f"## {title_of(table)}\n"]
+    parts = [f"## {table.title}\n"]
     if any(result.missing == NOT_COMPUTED for row in table.rows for result in row.results):
         parts += ["Not all of it is finished.\n"]
     if table.whole:
@@ -181,7 +174,7 @@ def _with_papers(
 
 def _in_bold(rows: Sequence[RowResults], shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The best of each figure in bold, as in the paper's table."""
-    fair = [(row, cells) for row, cells in zip(rows, shown, strict=True) if not _seen(row.results)]
+    fair = [(row, cells) for row, cells in zip(rows, shown, strict=True) if not row.seen]
     for name in FIGURES:
         values = [value.value for row, _ in fair if (value := row.means[name]) is not None]
         for row, cells in fair:
@@ -198,13 +191,14 @@ def _kinds(table: Table) -> list[str]:
     # By film, in which systems can be compared.
     for results in zip(*(row.results for row in table.rows), strict=True):
         for result in results:
-            place = {"system": result.row, "pair": result.pair}
+            place: dict[str, Any] = {"system": result.row, "pair": result.pair}
             scores, outcomes = visual_scores(result), result.restored()
             if scores is not None:
                 cells = asdict(scores)
                 # Annotations in the paper's form have no places that are not in the book.
                 cells["false_claims"] = scores.false_claims if scores.none else None
-                shots.append(place | cells)
+                looked = {True: "yes", False: "no", None: None}[result.looked]
+                shots.append(place | cells | {"pictures_used": looked})
             kinds = score_by_kind(outcomes) if outcomes is not None else {}
             if len(kinds) > 1 and "dialogue" in kinds:
                 spoken.append(place | asdict(kinds["dialogue"]))
@@ -212,7 +206,9 @@ def _kinds(table: Table) -> list[str]:
     if shots:
         parts += [
             "Judged silent shots, which only pictures and their neighbours can place; of films "
-            "that were judged in `annotations.tsv`, the visual matches there:\n",
+            "that were judged in `annotations.tsv`, the visual matches there. `pictures used`: "
+            "whether a system looked at the film; those with a network do if they learned from a "
+            "film with pictures:\n",
             _table(shots),
         ]
     if spoken:
@@ -229,11 +225,7 @@ def _recall_ap(result: StoredResult) -> str:
     if outcomes is None:
         return result.missing or "–"
     scores = score_outcomes(outcomes)
-    return f"{scores.recall:.1f} / {scores.ap:.1f}{_seen([result])}"
-
-
-def _seen(results: Sequence[StoredResult]) -> str:
-    return f" {_SEEN}" if any(result.seen and result.missing is None for result in results) else ""
+    return f"{scores.recall:.1f} / {scores.ap:.1f}" + (f" {SEEN}" if result.seen else "")
 
 
 def _times(found: Reproduction) -> str:

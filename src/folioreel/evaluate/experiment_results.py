@@ -28,6 +28,7 @@ FIGURES = ("recall", "ap", "near", "strict", "auroc")
 NO_PICTURES = "no pictures"
 UNSEEN = "no pictures in training"
 NOT_COMPUTED = "not computed"
+SEEN = "†"  # marks presets that were trained on a pair that they are tested on
 WATCHING = "WATCHING"
 """The time it took to watch a film, unless it was in the cache; the others are measures."""
 
@@ -46,6 +47,7 @@ class StoredResult:
     training_times: Times = field(default_factory=dict)
     linking_times: Times = field(default_factory=dict)
     seen: bool = False  # whether the row is a shipped preset that was trained on this pair
+    looked: bool | None = None  # whether it used what the film shows; None: not known
     settings: dict[str, Any] = field(default_factory=dict)  # weights of the chain, if it has one
 
     def restored(self) -> Outcomes | None:
@@ -111,6 +113,16 @@ class RowResults:
     reference: str | None = None  # the row that it is to be compared with
 
     @property
+    def label(self) -> str:
+        """Its name, marked if one of its figures is of a pair that it was trained on."""
+        return f"{self.row} {SEEN}" if self.seen else self.row
+
+    @property
+    def seen(self) -> bool:
+        """Whether one of its figures is of a pair that it was trained on."""
+        return any(result.seen and result.missing is None for result in self.results)
+
+    @property
     def pairs(self) -> tuple[str, ...]:
         """Those that it has figures for."""
         return tuple(result.pair for result in self.results if result.outcomes is not None)
@@ -169,6 +181,13 @@ class Table:
     def name(self) -> str:
         """For files: the protocol, and what `one` was trained on."""
         return "-".join(filter(None, (self.protocol, self.trained_on)))
+
+    @property
+    def title(self) -> str:
+        """What was trained on what."""
+        if self.trained_on is not None:
+            return f"Trained on {self.trained_on}, tested on the others, as in the paper"
+        return "Leave one pair out: each is tested with what was learned from the others"
 
     @property
     def whole(self) -> tuple[RowResults, ...]:

@@ -154,6 +154,7 @@ def _draw_places(axes: Axes, places: Sequence[JudgedPlace]) -> None:
                 [(place.truth if place.line is None else place.line) or 0 for place in some],
                 label=f"{kind}: {outcome} ({len(some)})",
                 zorder=3,
+                clip_on=False,  # marks of the first and last moments are whole
                 facecolors=colour if filled else "none",
                 edgecolors=None if outcome == "wrong" else colour,
                 **shape,

@@ -5,8 +5,8 @@ The cost of a step from sentence k to sentence j depends on the displacement j -
     ω_p · (d_s - d_b)² / ((d_s - d_b)² + σ²)  +  ω_q · d_b² / (d_b² + σ²)
 
 where d_s is the time between the two moments as a share of the film, and d_b the signed
-displacement as a share of the book. Each pair of neighbours is counted once; the paper's sum over
-both neighbours of every node counts it twice, which only doubles the weights.
+displacement as a share of the book. Each pair of neighbours is counted once. The paper's sum over
+both neighbours of every node counts it twice, so that these weights are twice the paper's.
 
 The paper's scores are probabilities, and it prunes sentences that are more than a third of the book
 away from the uniform timeline. Both are settings here (`ChainConfig.sigmoid`, `.reach`), which the

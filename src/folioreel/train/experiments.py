@@ -103,6 +103,14 @@ class Row:
             return NO_PICTURES
         return None if not self.trained or any(case.pictures for case in training) else UNSEEN
 
+    def looks(self, training: Sequence[Case], test: Case) -> bool:
+        """Whether it uses the pictures of a film; a network must have learned from some."""
+        if not (self.watched and test.pictures):
+            return False
+        if self.pytorch:
+            return any(case.pictures for case in training)
+        return self.trained or self.preset is not None
+
     def saw(self, pair: str) -> bool:
         """Whether it is a preset that was trained on a pair of that name."""
         return self.preset is not None and pair in shipped_training(self.preset)

@@ -18,7 +18,7 @@ of everything that is stored, whichever run computed it.
 from __future__ import annotations
 
 import hashlib
-import time
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -264,6 +264,7 @@ def _run_fold(fold: _Fold, progress: ProgressCallback, done: int, total: int) ->
             missing=missing,
             training_times=times,
             seen=fold.row.saw(case.pair.name),
+            looked=fold.row.looks(fold.training, case),
         )
         if linker is not None and missing is None:
             result = _test(result, linker, case, nested)
@@ -307,7 +308,7 @@ def _same_book(one: Pair, other: Pair) -> bool:
 
 
 def _read_case(pair: Pair, out: Path, progress: ProgressCallback) -> Case:
-    start, decoded = time.process_time(), False
+    start, decoded = _processor_s(), False
 
     def see(report: Progress) -> None:
         nonlocal decoded
@@ -318,11 +319,16 @@ def _read_case(pair: Pair, out: Path, progress: ProgressCallback) -> Case:
     encoder = load_frame_features(AlignConfig().frame_features) if has_video else None
     film, book = load_pair_film(pair, see, encoder), load_book(pair.book)
     # A film in the cache is not decoded: reading it says nothing of how long that takes.
-    watching_s = time.process_time() - start if decoded and film.features is not None else 0.0
+    watching_s = _processor_s() - start if decoded and film.features is not None else 0.0
     rows = keep_rows(film, book, _measures_of(out, pair), progress, watching_s)
     judged = judged_moments(pair, film, book, shots=True)
     training = TrainingPair(film=film, rows=rows, judged=judged)
     return Case(pair=pair, film=film, book=book, rows=rows, training=training)
+
+
+def _processor_s() -> float:
+    """The processor time of this process and of those it started: videos are read in another."""
+    return sum(os.times()[:4])
 
 
 def _measures_of(out: Path, pair: Pair) -> Path:
