@@ -7,12 +7,16 @@ such as packages that are not installed, and those of the streams that everythin
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import suppress
+
+_STOPPED = 130  # as for every command that was stopped (cli/output.py)
 
 
 def main() -> None:
     """Run a command, and exit."""
+    stopped_by = _stop_as_with_ctrl_c()
     _open_missing_streams()
     os.environ.setdefault("FOLIOREEL_ISOLATE", "1")  # see isolation.py
     code = 1
@@ -23,7 +27,7 @@ def main() -> None:
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
-        code = 130  # as for every command that was stopped (cli/output.py)
+        code = _STOPPED
     except ImportError as error:
         if (error.name or "").startswith("folioreel"):
             raise  # a mistake of ours, which no installation can mend
@@ -31,7 +35,28 @@ def main() -> None:
         _complain(f"a package is missing or out of date ({error}); run: {again}")
     except OSError as error:
         _complain(f"cannot print ({error.strerror or error})")
+    if code == _STOPPED and stopped_by:
+        code = 128 + stopped_by[0]  # as shells have it
     sys.exit(_flush(code))
+
+
+def _stop_as_with_ctrl_c() -> list[int]:
+    """A batch system that ends us, or a terminal that is closed, stops us as Ctrl-C does.
+
+    Returns:
+        Where their signals will be found.
+    """
+    received: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has but one of them
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one
+            signal.signal(number, stop)
+    return received
 
 
 def _open_missing_streams() -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -24,6 +23,7 @@ from multiprocessing.connection import wait as wait_for_any
 from typing import Generic, Literal, TypeVar, get_args
 
 from folioreel.errors import ConfigError, FolioReelError, WorkError
+from folioreel.isolation import leave_signals_to_parent
 
 EngineName = Literal["local", "ray"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -197,8 +197,8 @@ def _make_pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _start_worker() -> None:
-    """Leave Ctrl-C to the parent, and exit when the parent does, even if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave signals to the parent, and exit when the parent does, even if it is killed."""
+    leave_signals_to_parent()
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
