@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -20,6 +21,7 @@ from folioreel.reading import is_folder, open_file, read_whole
 
 UNFINISHED = ".part"  # how the name of a file ends while it is being written
 _MARK = f".results{UNFINISHED}"  # in a folder while results are being written into it
+_LEFT = rf"\..+{re.escape(UNFINISHED)}"
 _SCRATCH, _LOCK = "folioreel-scratch-", ".lock"
 # A younger folder may belong to a process that is about to lock it.
 _SWEPT_AFTER_S = 60.0
@@ -37,7 +39,7 @@ def replacing(path: Path) -> Iterator[Path]:
             try:
                 yield unfinished
                 unfinished.replace(path)
-            except BaseException:  # and not at each end: once replaced, there is nothing left to do
+            except BaseException:  # else, the last change is the one that completes the file
                 with suppress(OSError):
                     unfinished.unlink(missing_ok=True)
                 raise
@@ -107,8 +109,14 @@ def _list_unfinished(folder: Path) -> set[str]:
     if not is_unfinished(folder):
         return set()
     _check_free(folder / _MARK, folder)
-    names = {os.fsdecode(name) for name in read_whole(folder / _MARK).split(b"\0")}
-    return names | {_unfinished(Path(name)).name for name in names if name} | {_MARK}
+    return {os.fsdecode(name) for name in read_whole(folder / _MARK).split(b"\0")}
+
+
+def list_others(folder: Path) -> list[str]:
+    """What is in a folder besides that which a killed run of ours has left."""
+    ours = _list_unfinished(folder)
+    names = (name for name in os.listdir(folder) if name not in ours)
+    return sorted(name for name in names if not re.fullmatch(_LEFT, name))
 
 
 @contextmanager
@@ -192,7 +200,7 @@ def check_output_folder(
     check_writable(folder)
     if force or not folder.exists():
         return
-    there = sorted({path.name for path in folder.iterdir()} - _list_unfinished(folder))
+    there = list_others(folder)
     if names is not None:
         there = [name for name in names if name in there]
     if there:
