@@ -1,6 +1,7 @@
 """A small film and book, aligned into a folder, and the page's server over them."""
 
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
@@ -117,3 +118,19 @@ def serving(result: Path):
         finally:
             server.shutdown()
             thread.join()
+
+
+def raw(browser, data: bytes, wait_s: float = 5.0) -> bytes:
+    """The answer to some bytes, until the server hangs up."""
+    address = (browser.address.hostname, browser.address.port)
+    with socket.create_connection(address, timeout=wait_s) as connection:
+        connection.sendall(data)
+        received = b""
+        while part := connection.recv(65536):
+            received += part
+    return received
+
+
+def head(browser, method: str, where: str, *lines: str) -> bytes:
+    first = [f"{method} {browser.address.path}{where} HTTP/1.1", f"Host: {browser.address.netloc}"]
+    return "\r\n".join([*first, *lines, "", ""]).encode("latin-1")

@@ -2,6 +2,9 @@
 
 import hashlib
 import os
+import signal
+import subprocess
+import sys
 from contextlib import suppress
 
 import pytest
@@ -15,6 +18,7 @@ from folioreel.files import (
     replacing,
     write_text,
     write_whole,
+    writing_together,
 )
 
 
@@ -78,3 +82,55 @@ def test_a_folder_may_hold_other_files(tmp_path):
     check_output_folder(tmp_path, force=True)
     with pytest.raises(InputError, match="is a file"):
         check_output_folder(tmp_path / "film.mkv", ["a.json"], force=True)
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from folioreel.files import replacing, writing_together
+folder = Path(sys.argv[1])
+with writing_together(folder, ["one"]), replacing(folder / "one") as unfinished:
+    with unfinished.open("w") as file:
+        file.write("its first half")
+        file.flush()
+        print("writing", flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process that is writing the file `one`."""
+    command = [sys.executable, "-c", WRITING, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.readline() == b"writing\n"
+        yield process
+        process.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
+def test_two_processes_do_not_write_one_file(tmp_path, other, monkeypatch):
+    monkeypatch.setattr("folioreel.claims._PATIENCE_S", 0.1)
+    with pytest.raises(InputError, match="being written by another folioreel"):
+        write_whole(tmp_path / "one", b"ours")
+    with (
+        pytest.raises(InputError, match="another folioreel is writing"),
+        writing_together(tmp_path, ["two"]),
+    ):
+        pass
+    with pytest.raises(InputError, match="another folioreel is writing"):
+        check_output_folder(tmp_path, ["one"])
+    other.communicate(timeout=60)
+    assert (tmp_path / "one").read_text() == "its first half"
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
+def test_what_a_killed_process_was_writing_is_replaced(tmp_path, other):
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    check_output_folder(tmp_path)
+    with writing_together(tmp_path, ["one"]):
+        write_whole(tmp_path / "one", b"ours")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"ours"]

@@ -11,6 +11,7 @@ LAYERS = [
         "types",
         "errors",
         "config",
+        "claims",
         "files",
         "packages",
         "compiled",

@@ -7,31 +7,69 @@ such as packages that are not installed, and those of the streams that everythin
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import suppress
+
+_STOPPED = 130  # as for every command that was stopped (cli/output.py)
 
 
 def main() -> None:
     """Run a command, and exit."""
+    received: list[int] = []
+    _stop_by_signals(received)
     _open_missing_streams()
     os.environ.setdefault("FOLIOREEL_ISOLATE", "1")  # see isolation.py
-    code = 1
+    try:
+        code = _run(received)
+    except BaseException:
+        if not received:
+            raise
+        _complain("stopped")
+        code = _STOPPED
+    if code and received:
+        code = 128 + received[0]  # as shells have it
+    code = _flush(code)
+    for number in _stopping():  # Python forgets our handlers before its end, and they would kill it
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
+
+
+def _run(received: list[int]) -> int:
+    """Run a command; returns its exit code."""
     try:
         from folioreel.cli import main as commands  # here, where its errors are caught
 
         commands()
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:
-        code = 130  # as for every command that was stopped (cli/output.py)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ImportError as error:
-        if (error.name or "").startswith("folioreel"):
-            raise  # a mistake of ours, which no installation can mend
+        # A mistake of ours, which no installation can mend; or a module that was interrupted.
+        if (error.name or "").startswith("folioreel") or received:
+            raise
         again = "pip install --upgrade folioreel (in a checkout: pip install --editable .)"
         _complain(f"a package is missing or out of date ({error}); run: {again}")
     except OSError as error:
         _complain(f"cannot print ({error.strerror or error})")
-    sys.exit(_flush(code))
+    return 1
+
+
+def _stopping() -> list[int]:
+    """The signals that stop a program; Windows has not all of them."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+
+def _stop_by_signals(received: list[int]) -> None:
+    """A batch system that ends us, or a terminal that is closed, stops us as Ctrl-C does."""
+
+    def stop(number: int, _: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    for number in _stopping():
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as after nohup
+            signal.signal(number, stop)
 
 
 def _open_missing_streams() -> None:

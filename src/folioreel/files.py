@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -14,11 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from folioreel.claims import claimed, holding, is_held
 from folioreel.errors import InputError
 from folioreel.reading import is_folder, open_file, read_whole
 
 UNFINISHED = ".part"  # how the name of a file ends while it is being written
 _MARK = f".results{UNFINISHED}"  # in a folder while results are being written into it
+_LEFT = rf"\..+{re.escape(UNFINISHED)}"
 _SCRATCH, _LOCK = "folioreel-scratch-", ".lock"
 # A younger folder may belong to a process that is about to lock it.
 _SWEPT_AFTER_S = 60.0
@@ -30,19 +33,23 @@ def replacing(path: Path) -> Iterator[Path]:
 
     A crash or a full disk therefore never leaves a half-written `path`.
     """
-    # A fixed name, not a random one, so that the next run cleans up after a killed one.
-    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
+    unfinished = _unfinished(path)
     try:
-        # A link or a pipe that a stranger has put there is removed, not written to.
-        unfinished.unlink(missing_ok=True)
-        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        yield unfinished
-        unfinished.replace(path)
+        with claimed(unfinished):
+            try:
+                yield unfinished
+                unfinished.replace(path)
+            except BaseException:  # else, the last change is the one that completes the file
+                with suppress(OSError):
+                    unfinished.unlink(missing_ok=True)
+                raise
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror or error})", path) from error
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+
+
+def _unfinished(path: Path) -> Path:
+    """Where it is written to; a fixed name, so that the next run cleans up after a killed one."""
+    return path.with_name(f".{path.name}{UNFINISHED}")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -70,13 +77,22 @@ def writing_together(folder: Path, names: Iterable[str]) -> Iterator[None]:
     """Files that belong together are written into a folder, which is created.
 
     Until all are there, a mark in the folder lists them. After a kill or an error it stays: what it
-    lists is ours, and the next run may replace it.
+    lists is ours, and the next run may replace it. Only one process at a time has the mark.
     """
     make_folder(folder)
-    write_whole(folder / _MARK, b"\0".join(map(os.fsencode, names)))
-    yield
-    with suppress(OSError):
-        (folder / _MARK).unlink(missing_ok=True)
+    mark = folder / _MARK
+    _check_free(mark, folder)
+    write_whole(mark, b"\0".join(map(os.fsencode, names)))
+    with holding(mark):
+        yield
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
+
+
+def _check_free(mark: Path, folder: Path) -> None:
+    if is_held(mark):
+        message = "another folioreel is writing results here; wait for it, or choose another folder"
+        raise InputError(message, folder)
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -92,7 +108,15 @@ def _list_unfinished(folder: Path) -> set[str]:
     """The files that a killed run has written, or was about to write, into a folder."""
     if not is_unfinished(folder):
         return set()
-    return {os.fsdecode(name) for name in read_whole(folder / _MARK).split(b"\0")} | {_MARK}
+    _check_free(folder / _MARK, folder)
+    return {os.fsdecode(name) for name in read_whole(folder / _MARK).split(b"\0")}
+
+
+def list_others(folder: Path) -> list[str]:
+    """What is in a folder besides that which a killed run of ours has left."""
+    ours = _list_unfinished(folder)
+    names = (name for name in os.listdir(folder) if name not in ours)
+    return sorted(name for name in names if not re.fullmatch(_LEFT, name))
 
 
 @contextmanager
@@ -176,7 +200,7 @@ def check_output_folder(
     check_writable(folder)
     if force or not folder.exists():
         return
-    there = sorted({path.name for path in folder.iterdir()} - _list_unfinished(folder))
+    there = list_others(folder)
     if names is not None:
         there = [name for name in names if name in there]
     if there:

@@ -161,10 +161,17 @@ def unhurried() -> Iterator[None]:
 _answer: Callable[[str, Any], None] = lambda kind, value: None  # noqa: E731  # serve() replaces it
 
 
+def leave_signals_to_parent() -> None:
+    """Ignore Ctrl-C and its like, which reach all processes: who waits for this one ends it."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
 def serve() -> None:
     """The other side: do what stdin asks for."""
     global _answer
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits
+    leave_signals_to_parent()
     request, answer = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not come between
     function, path, arguments, level = pickle.load(request)

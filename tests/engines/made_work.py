@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -28,3 +29,10 @@ def digest_slowly(folder_and_number: tuple[Path, int]) -> tuple[int, bytes]:
     if first and number < 2:
         time.sleep(30 if number == 0 else 0.5)  # the first is killed in its sleep
     return number, hashlib.sha256(str(number).encode()).digest() * 1000
+
+
+def pause(seconds: float) -> str:
+    """A task that leaves a temporary file behind if it is killed."""
+    Path(tempfile.mkdtemp(), "left").touch()
+    time.sleep(seconds)
+    return tempfile.gettempdir()

@@ -1,9 +1,12 @@
 """Many items over processes: each has its outcome, and a crash costs one."""
 
 import pickle
+import tempfile
+import time
+from pathlib import Path
 
 import pytest
-from made_work import square
+from made_work import pause, square
 
 from folioreel.engines.batch import Outcome, count_cores, run_many
 from folioreel.errors import ConfigError, InputError, WorkError
@@ -63,3 +66,13 @@ def test_a_failure_survives_the_way_back() -> None:
 
 def test_there_is_a_core() -> None:
     assert count_cores() >= 1
+
+
+def test_work_that_is_stopped_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    run = run_many(pause, [0.0, 300.0, 300.0], workers=2)
+    assert Path(next(run).get()).parent == tmp_path
+    begin = time.monotonic()
+    run.close()
+    assert time.monotonic() - begin < 60
+    assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,7 @@
 """A command that is killed at any change of a file, and started again, gives the same result."""
 
 import os
+import shutil
 import signal
 import tempfile
 from pathlib import Path
@@ -16,9 +17,17 @@ from folioreel.errors import InputError
 from folioreel.export.alignment_json import write_alignment
 from folioreel.export.results import check_folder, write_results
 from folioreel.export.tables import write_csv, write_vtt
-from folioreel.files import check_output_file, check_output_folder, scratch_folder
+from folioreel.files import (
+    check_output_file,
+    check_output_folder,
+    scratch_folder,
+    write_text,
+    writing_together,
+)
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
+from folioreel.models.presets import load_preset, save_preset
+from folioreel.train.runs import open_run
 from folioreel.types import Alignment, Link
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -96,6 +105,49 @@ def test_a_run_that_was_killed_is_taken_up(place, command):
         assert content(out) == whole, f"after change {after}"
         assert not list((place / "tmp").iterdir()), f"after change {after}"
     assert after > 2 * len(whole)  # each is written and then renamed
+
+
+def stop_at_every_change(work, out: Path) -> int:
+    """Kill it at each change of a file, and run it again; returns how many changes there are."""
+    work()
+    whole = content(out)
+    after = 0
+    while True:
+        after += 1
+        shutil.rmtree(out)
+        if (ended := run_stopped(work, after)) == 0:
+            return after
+        assert ended == -signal.SIGKILL
+        assert run_stopped(work) == 0, f"after change {after}"
+        assert content(out) == whole, f"after change {after}"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_preset_that_was_being_written_is_written_again(place):
+    config = load_preset("words")
+
+    def work() -> None:
+        save_preset(config, place / "preset", "# A preset", {"pairs": ["one"]})
+
+    assert stop_at_every_change(work, place / "preset") > 6
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_training_run_that_was_being_begun_is_begun_again(place):
+    assert stop_at_every_change(lambda: open_run(place / "run", {"books": 3}), place / "run") > 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_folder_of_which_nothing_else_may_be_in_the_way(place):
+    """As that of `evaluate --out`, which takes an empty folder only."""
+
+    def work() -> None:
+        check_output_folder(place / "out")
+        with writing_together(place / "out", ["a.txt", "b.txt"]):
+            write_text(place / "out" / "a.txt", "a")
+            write_text(place / "out" / "b.txt", "b")
+
+    assert stop_at_every_change(work, place / "out") > 6
 
 
 def test_results_that_were_finished_are_not_overwritten(place):

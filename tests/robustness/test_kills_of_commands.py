@@ -95,6 +95,20 @@ def test_report(place, result):
     check_stops(place, ["report", result, "--out", out], out, lambda: None, kills=3)
 
 
+def test_frames(place, result):
+    """Several files whose names are known late."""
+    out = place / "out"
+    words = ["describe", result, "--range", "0:00-0:04", "--out", out]
+    check_stops(place, words, out, lambda: None)
+
+
+def test_one_file(place, result):
+    """The last change is the one that completes it: after that, it would need --force."""
+    out = place / "out"
+    words = ["export", result, "--as", "csv", "--out", out / "table.csv"]
+    check_stops(place, words, out, out.mkdir)
+
+
 def test_corpus_build(place):
     out = place / "corpus"
     write_novels(place / "books", range(3), words=1600)

@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,35 @@ def test_streams_that_are_closed(tmp_path):
         f"{command} {book} --json | true", shell=True, capture_output=True, text=True
     )
     assert unread.stderr == ""
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_signals_that_end_it_are_one_line(tmp_path, name):
+    """They come while it waits for the words of a pipe."""
+    film = write_pair(tmp_path)[1]
+    os.mkfifo(tmp_path / "book.fifo")
+    command = [sys.executable, "-m", "folioreel", "align", tmp_path / "book.fifo", film]
+    given = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        subprocess.Popen([*map(str, command), "--out", str(tmp_path / "out")], **given) as process,
+        (tmp_path / "book.fifo").open("w") as pipe,  # once the program has opened it
+    ):
+        pipe.write("The ferry crossed")
+        pipe.flush()
+        time.sleep(0.2)
+        process.send_signal(getattr(signal, name))
+        assert process.communicate(timeout=60) == ("", "folioreel: stopped\n")
+    assert process.returncode == 128 + getattr(signal, name)
+    assert not (tmp_path / "out").exists()
+
+
+@posix
+def test_nohup_is_heeded(tmp_path):
+    book = write_pair(tmp_path)[0]
+    command = f"trap '' HUP; {sys.executable} -m folioreel inspect {book} & kill -HUP $!; wait $!"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_package_that_is_missing_or_too_old_is_one_line(tmp_path):

@@ -11,10 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from made_pages import open_session, serving
+from made_pages import head, open_session, raw, serving
 
 from folioreel.errors import InputError
-from folioreel.viewer import connections
 from folioreel.viewer.film_file import FilmFile
 from folioreel.viewer.handover import PrivatePage
 from folioreel.viewer.server import parse_range
@@ -30,25 +29,9 @@ def quiet(caplog, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
-def raw(browser, data: bytes, wait_s: float = 5.0) -> bytes:
-    """The answer to some bytes, until the server hangs up."""
-    address = (browser.address.hostname, browser.address.port)
-    with socket.create_connection(address, timeout=wait_s) as connection:
-        connection.sendall(data)
-        received = b""
-        while part := connection.recv(65536):
-            received += part
-    return received
-
-
 @pytest.mark.parametrize("line", [b"GET / HTTP/9.9", b"GET / FTP/1.1", b" / HTTP/1.1", b"GET"])
 def test_requests_that_cannot_be_read_get_a_status_line(browser, line):
     assert raw(browser, line + b"\r\n\r\n").startswith((b"HTTP/1.1 4", b"HTTP/1.1 5"))
-
-
-def head(browser, method: str, where: str, *lines: str) -> bytes:
-    first = [f"{method} {browser.address.path}{where} HTTP/1.1", f"Host: {browser.address.netloc}"]
-    return "\r\n".join([*first, *lines, "", ""]).encode("latin-1")
 
 
 @pytest.mark.usefixtures("quiet")
@@ -133,6 +116,37 @@ def test_two_hosts_are_none(browser):
     assert raw(browser, data).startswith(b"HTTP/1.1 403 ")
 
 
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize(
+    "change",
+    [
+        (b" HTTP/1.1", b"\tHTTP/1.1"),
+        (b" HTTP/1.1", b"  HTTP/1.1"),
+        (b" HTTP/1.1", b" HTTP/2.0"),
+        (b" HTTP/1.1", b""),
+        (b"GET /", b"GET //"),
+        (b"GET /", b"GET http://127.0.0.1/"),
+        (b"GET /", b"get /"),
+        (b"GET /", b"\r\nGET /"),
+        (b"Host:", b"Host :"),
+        (b"\r\nHost:", b"\r\nContent-Length : 5\r\nHost:"),
+        (b"\r\nHost:", b"\r\nTransfer-Encoding\x0b: chunked\r\nHost:"),
+        (b"\r\nHost:", b"\r\nno colon\r\nHost:"),
+        (b"\r\nHost:", b"\r\nX: a\r\n b\r\nHost:"),
+        (b"\r\nHost:", b"\r\nX: a\x00b\r\nHost:"),
+        (b"\r\nHost:", b"\r\n: a\r\nHost:"),
+    ],
+)
+def test_heads_that_could_be_read_in_two_ways_are_refused(browser, change):
+    """Neither they nor what follows them is answered, and the token is not repeated."""
+    data = head(browser, "GET", "")
+    assert raw(browser, data[:-2] + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+    answer = raw(browser, data.replace(*change, 1) + data)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert browser.address.path.encode() not in answer
+
+
 def post(browser, *lines: str, body: bytes, length: int | None = None) -> bytes:
     size = f"Content-Length: {len(body) if length is None else length}"
     return head(browser, "POST", "judge", "Content-Type: application/json", size, *lines) + body
@@ -163,60 +177,6 @@ def test_a_revision_is_a_whole_number(browser, revision):
     assert browser.judge(0, 0, None)[0] == 200
     body = f'{{"revision": {revision}, "judgement": {{"moment": 2, "verdict": "none"}}}}'
     assert browser.ask("POST", "judge", body.encode()).status == 409
-
-
-@pytest.mark.parametrize("start", ["", "GET / HTTP/1.1\r\nX: ", "post"])
-def test_requests_that_drip_in_are_ended(result, monkeypatch, start):
-    """A byte now and then does not prolong a request, whether it is the head or the body."""
-    monkeypatch.setattr(connections, "_REQUEST_S", 0.5)
-    with serving(result) as browser:
-        if start == "post":
-            lines = (f"Origin: {browser.origin}", "Content-Type: application/json")
-            data = head(browser, "POST", "judge", *lines, "Content-Length: 1000")
-        else:
-            data = start.encode()
-        address = (browser.address.hostname, browser.address.port)
-        with socket.create_connection(address, timeout=0.1) as connection:
-            connection.sendall(data)
-            begin = time.monotonic()
-            ended = False
-            while not ended and time.monotonic() - begin < 10:
-                try:
-                    if start or time.monotonic() - begin > 9:
-                        connection.sendall(b"x")
-                    ended = connection.recv(100) == b""
-                except TimeoutError:
-                    pass
-                except ConnectionError:
-                    ended = True
-        assert ended
-        assert time.monotonic() - begin < 5
-        assert browser.ask("GET", "").status == 200
-
-
-def test_a_browser_may_pause_between_requests(result, monkeypatch):
-    monkeypatch.setattr(connections, "_REQUEST_S", 0.3)
-    with serving(result) as browser:
-        address = (browser.address.hostname, browser.address.port)
-        with socket.create_connection(address, timeout=5) as connection:
-            for _ in range(3):
-                connection.sendall(head(browser, "HEAD", "video"))
-                assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
-                time.sleep(0.5)
-
-
-def test_too_many_connections_are_refused_and_given_back(result, monkeypatch):
-    monkeypatch.setattr(connections, "_MOST_CONNECTIONS", 5)
-    with serving(result) as browser:
-        address = (browser.address.hostname, browser.address.port)
-        held = [socket.create_connection(address, timeout=5) for _ in range(5)]
-        time.sleep(0.3)
-        with socket.create_connection(address, timeout=5) as another:
-            assert another.recv(10) == b""
-        for connection in held:
-            connection.close()
-        time.sleep(0.3)
-        assert browser.ask("GET", "").status == 200
 
 
 def put_fifo(film: Path) -> None:

@@ -128,7 +128,7 @@ def test_thumbnails(browser):
 )
 def test_nothing_else_is_served(browser, where):
     response = browser.ask("GET", where)
-    assert response.status == 404
+    assert response.status == (400 if where.startswith("//") else 404)  # some take it for a host
     assert "error" in json.loads(response.data)
 
 

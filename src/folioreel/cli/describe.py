@@ -171,20 +171,21 @@ def _write_frames(
 ) -> dict[int, str]:
     """Write a frame of each moment that has a picture: moment → file."""
     from folioreel.apps.contact_sheet import frame_of
-    from folioreel.files import check_output_file, make_folder, write_whole
+    from folioreel.files import check_output_folder, write_whole, writing_together
 
-    frames = {}
-    # Checked one by one: only now is it known which moments were asked for.
-    for description in found:
-        if (jpeg := frame_of(alignment, description)) is not None:
-            path = out / f"moment-{description.moment:05}.jpg"
-            check_output_file(path, force=force)
-            make_folder(out)
-            write_whole(path, jpeg)
-            frames[description.moment] = str(path)
+    names = {one.moment: f"moment-{one.moment:05}.jpg" for one in found}
+    # Only now is it known which moments were asked for.
+    check_output_folder(out, names.values(), force=force)
+    pictures = {one.moment: frame_of(alignment, one) for one in found}
+    frames = {moment: jpeg for moment, jpeg in pictures.items() if jpeg is not None}
     if found and not frames:
         output.show_note("the film has no pictures here; no frame was written")
-    return frames
+    if not frames:
+        return {}
+    with writing_together(out, (names[moment] for moment in frames)):
+        for moment, jpeg in frames.items():
+            write_whole(out / names[moment], jpeg)
+    return {moment: str(out / names[moment]) for moment in frames}
 
 
 def _show(alignment: Alignment, description: MomentDescription, frame: str | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -371,16 +370,12 @@ def _rows(key: str, value: str, table: dict[str, Any]) -> list[dict[str, Any]]:
 
 @contextmanager
 def _training() -> Iterator[ProgressCallback]:
-    """A run that Ctrl-C, or the SIGTERM of a batch system, stops so that it can be resumed."""
+    """A run that can be resumed when it was stopped."""
     from folioreel.train import check_pytorch
 
     check_pytorch()
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with output.show_progress("the data read so far and the last checkpoint") as progress:
-            yield progress
-    finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+    with output.show_progress("the data read so far and the last checkpoint") as progress:
+        yield progress
 
 
 def _show_run(report: dict[str, Any], unit: str, figures: dict[str, Any], out: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,8 +65,6 @@ def view(
         output.show_line(server.address)
         by_hand = "; if the browser shows an error, open the address above by hand"
         output.show_note(f"press Ctrl-C to stop{'' if no_open else by_hand}")
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # to tidy up then, too
-        stack.callback(signal.signal, signal.SIGTERM, before or signal.SIG_DFL)
         try:
             if not no_open:
                 _open_browser(server, stack)

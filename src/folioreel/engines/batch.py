@@ -15,15 +15,20 @@ import logging
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_any
 from typing import Generic, Literal, TypeVar, get_args
 
 from folioreel.errors import ConfigError, FolioReelError, WorkError
+from folioreel.files import scratch_folder
+from folioreel.isolation import leave_signals_to_parent
 
 EngineName = Literal["local", "ray"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -138,7 +143,10 @@ class _SturdyPool(Generic[Item, Result]):
     def __init__(self, function: Callable[[Item], Result], workers: int) -> None:
         self._function = function
         self._workers = workers
-        self._pool = _make_pool(workers)
+        self._resources = ExitStack()
+        # Of all workers, as those that are killed do not tidy up.
+        self._scratch = self._resources.enter_context(scratch_folder())
+        self._pool = self._make_pool(workers)
         self._running: dict[Future[Answer[Result]], Item] = {}
 
     def submit(self, item: Item) -> Iterator[Outcome[Item, Result]]:
@@ -156,8 +164,22 @@ class _SturdyPool(Generic[Item, Result]):
             yield from self._collect()
 
     def close(self) -> None:
-        """Cancel what has not started, and end the processes."""
+        """End the processes; what still runs, when the work was stopped, is not waited for."""
+        if self._running:
+            for process in (getattr(self._pool, "_processes", None) or {}).values():
+                process.kill()
         self._pool.shutdown(cancel_futures=True)
+        self._resources.close()
+
+    def _make_pool(self, workers: int) -> ProcessPoolExecutor:
+        # Forking a process that has threads may deadlock; a spawned one starts clean.
+        context = multiprocessing.get_context("spawn")
+        arguments = (str(self._scratch),)
+        with _hang_ups_blocked():
+            resource_tracker.ensure_running()
+        return ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_start_worker, initargs=arguments
+        )
 
     def _collect(self) -> Iterator[Outcome[Item, Result]]:
         done, _ = wait(self._running, return_when=FIRST_COMPLETED)
@@ -179,10 +201,10 @@ class _SturdyPool(Generic[Item, Result]):
         self._pool.shutdown()
         for item in suspects:
             yield self._run_alone(item)
-        self._pool = _make_pool(self._workers)
+        self._pool = self._make_pool(self._workers)
 
     def _run_alone(self, item: Item) -> Outcome[Item, Result]:
-        with _make_pool(1) as pool:
+        with self._make_pool(1) as pool:
             try:
                 result, failure = pool.submit(attempt, self._function, item).result()
             except BrokenProcessPool:
@@ -190,15 +212,27 @@ class _SturdyPool(Generic[Item, Result]):
         return Outcome(item=item, result=result, failure=failure)
 
 
-def _make_pool(workers: int) -> ProcessPoolExecutor:
-    # Forking a process that has threads may deadlock; a spawned one starts clean.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+@contextmanager
+def _hang_ups_blocked() -> Iterator[None]:
+    """What is started here does not end when the terminal is closed.
+
+    Python's own process that counts semaphores ends with its user. If it ended before, another
+    would be started, which knows none of them, and prints so.
+    """
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker() -> None:
-    """Leave Ctrl-C to the parent, and exit when the parent does, even if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _start_worker(scratch: str) -> None:
+    """Leave signals to the parent, and exit when the parent does, even if it is killed."""
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    leave_signals_to_parent()
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 

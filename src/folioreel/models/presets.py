@@ -13,7 +13,7 @@ from typing import Any
 
 from folioreel.config import AlignConfig
 from folioreel.errors import ConfigError, InputError
-from folioreel.files import make_folder, write_whole
+from folioreel.files import list_others, write_whole, writing_together
 from folioreel.json_input import convert
 from folioreel.language import are_kin
 from folioreel.models.folders import CARD, CONFIG, ModelFormat
@@ -64,18 +64,18 @@ def check_replaceable(folder: Path) -> None:
     """Check that a folder is free or holds a preset: nothing else is ever replaced."""
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; give a folder for the preset", folder)
-    if folder.is_dir() and any(folder.iterdir()):
+    if folder.is_dir() and list_others(folder):
         load_preset(folder)
 
 
 def save_preset(config: AlignConfig, folder: Path, card: str, training: dict[str, Any]) -> None:
     """Write the files of a preset; see `check_replaceable` for what is refused."""
     check_replaceable(folder)
-    make_folder(folder)
     data = card.encode("utf-8")
     fields = {"config": asdict(config), "training": training}
-    write_whole(folder / CARD, data)
-    write_whole(folder / CONFIG, FORMAT.pack_config(fields, {CARD: data}))
+    with writing_together(folder, [CARD, CONFIG]):
+        write_whole(folder / CARD, data)
+        write_whole(folder / CONFIG, FORMAT.pack_config(fields, {CARD: data}))
 
 
 def config_from_dict(values: dict[str, Any]) -> AlignConfig:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from folioreel.errors import ConfigError, InputError
-from folioreel.files import make_folder, write_text
+from folioreel.files import list_others, make_folder, write_text
 from folioreel.json_input import parse_json
 from folioreel.reading import read_plain
 
@@ -56,7 +56,7 @@ def open_run(
     """
     path = out / _DATA
     make_folder(out)
-    if not path.is_file() and any(out.iterdir()):
+    if not path.is_file() and list_others(out):
         raise InputError("is not empty and no training run; choose a new folder", out)
     found = read_json(path)
     if found == data:

@@ -233,7 +233,7 @@ class _Handler(BoundedHandler, BaseHTTPRequestHandler):
         # In constant time, so that the token cannot be guessed letter by letter.
         if not hmac.compare_digest(given, start.encode("ascii")) or rest[:1] not in ("", "/"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "open the address that folioreel printed")
-        self.is_trusted = True
+        self.trust()
         return rest
 
     def _read_post(self) -> dict[str, Any]:
