@@ -237,6 +237,13 @@ def test_halves_of_characters(tmp_path):
     assert load_film(tmp_path / "a.ttml").subtitles[0].text == "😀 Hello there."
 
 
+@pytest.mark.parametrize("half", ["&#{}55357;&#{}56832;", "&#x{}D83D;&#x{}DE00;"])
+def test_halves_of_characters_after_thousands_of_zeros(tmp_path, half):
+    halves = half.replace("{}", "0" * 5000)
+    (tmp_path / "a.html").write_text(f"<html><body><p>{halves} {PROSE}</p></body></html>")
+    assert spoken(tmp_path / "a.html")[0].startswith("😀 The ferry")
+
+
 def test_a_text_that_begins_like_an_archive(tmp_path):
     for begin in ("PK", "MZ", "RIFF", "Rar!", "PG", "ID3", "GIF8"):
         path = tmp_path / "book.txt"

@@ -60,8 +60,9 @@ def read_fb2(file: SourceFile) -> Manuscript:
     notes = [b for b in bodies[1:] if _NOTES_BODY.search(b.get("name") or "")]
     note_ids = {f"#{node.get('id')}" for body in notes for node in body.iter() if node.get("id")}
     left_out = Counter({html_elements.NOTES: sum(count_words(trees.text_of(b)) for b in notes)})
+    told = set(bodies).difference(notes)
     for node in list(tree):
-        if node not in bodies or node in notes:
+        if node not in told:
             tree.remove(node)
     with titles_in(language_code(language)):
         read_in = reading_language()

@@ -29,6 +29,8 @@ _DOCTYPE = re.compile(r"<!DOCTYPE[^\[<>]*+([\[>])", re.IGNORECASE)
 _DECLARATIONS = re.compile(
     r"""(?:<!--(?:(?!-->).)*+-->|<[!?]|"[^"]*+"|'[^']*+'|[^\]<"'])*+\]\s*+>""", re.DOTALL
 )
+# Browsers' parsers take quadratic time over the attributes of one tag; no book has a thousand.
+_OVERLOADED = re.compile(r"<([A-Za-z][^\s<>]*+)(?:\s++[^\s<>]++){1000,}+[^<>]*+>")
 _LITERAL = re.compile(r"<!\[CDATA\[((?:(?!\]\]>|<!\[CDATA\[).)*+)\]\]>", re.DOTALL)
 # References to halves of a character, which JavaScript and Java write for what is beyond U+FFFF.
 _HALVES = re.compile(
@@ -160,7 +162,8 @@ def plain_references(text: str) -> str:
 
 
 def _half(match: re.Match[str]) -> str:
-    code = int(match["hex"], 16) if match["hex"] else int(match["decimal"])
+    # Without the zeros before it, of which there may be more than Python converts.
+    code = int(match["hex"][-4:], 16) if match["hex"] else int(match["decimal"][-5:])
     return chr(code) if 0xD800 <= code < 0xE000 else match.group()
 
 
@@ -190,6 +193,7 @@ def _parse_loosely(text: str) -> tuple[Element | None, bool]:
     """The tree that browsers would build, and whether the parser gave up on its depth."""
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
     # Browsers take literal text, which XHTML may have, for a comment.
+    text = _OVERLOADED.sub(r"<\1>", text)
     text = _LITERAL.sub(lambda match: html.escape(match[1], quote=False), text)
     try:
         tree = etree.fromstring(text.encode(), parser)
