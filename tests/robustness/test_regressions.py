@@ -31,6 +31,7 @@ from folioreel.ingest.picture import read_picture
 from folioreel.ingest.subtitles.dialogue import read_subtitles
 from folioreel.json_input import parse_json
 from folioreel.models import onnx_graphs
+from folioreel.models.vocabulary_expansion import open_word_vectors
 from folioreel.text import guard_cell, unguard_cell
 from folioreel.types import Alignment, Link
 
@@ -324,3 +325,12 @@ def test_onnx_runtime_reports_to_nobody(monkeypatch):
     with pytest.raises(ModelFolderError):
         onnx_graphs.open_session(b"no graph")
     assert called
+
+
+@needs_pipes
+def test_word_vectors_in_a_pipe_or_a_device(tmp_path):
+    os.mkfifo(tmp_path / "vectors.txt")
+    with pytest.raises(InputError, match="a pipe that nothing comes out of"):
+        open_word_vectors(tmp_path / "vectors.txt")
+    with pytest.raises(InputError, match="is a device"):
+        open_word_vectors(Path("/dev/zero"))
