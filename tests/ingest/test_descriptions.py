@@ -1,16 +1,19 @@
 """Described pictures and clips: a made folder like Flickr8k's, and tables."""
 
 import tarfile
+import time
 
 import pytest
 from made_flickr8k import TOLD, write_flickr8k
 
 from folioreel.errors import InputError
 from folioreel.ingest.descriptions import (
+    find_names,
     is_flickr8k,
     read_clip_table,
     read_flickr8k,
     read_pictures,
+    replace_names,
 )
 
 
@@ -89,3 +92,11 @@ def test_a_table_of_clips_as_of_lsmdc(tmp_path):
     table.write_text("\n", encoding="utf-8")
     with pytest.raises(InputError, match="holds no clips"):
         read_clip_table(table)
+
+
+def test_names_in_an_endless_text_are_found_soon():
+    begin = time.process_time()
+    text = "he saw Anna - " * 10_000
+    assert find_names([text]) == {"anna"}
+    assert replace_names(text, frozenset({"anna"})) == "he saw someone - " * 10_000
+    assert time.process_time() - begin < 5

@@ -109,6 +109,8 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "speech.txt", '"Oh!" he said. ' * 30_000
     yield "small letters after stops.txt", "Oh! my. " * 50_000
     yield "one word.txt", "a" * 500_000
+    yield "bodies.fb2", FB2.format(title="", body="x</section></body>" + "<body/>" * 20_000)
+    yield "leaders.txt", PROSE + "\n\n" + ("I" + "." * 18_000 + "x\n") * 3 + "\n" + PROSE
     yield "dashes.txt", "-" * 500_000 + "\n" + PROSE
     yield "dashes and words.txt", "a--b" * 100_000
     yield "blank lines.txt", PROSE + "\n" * 300_000 + PROSE
@@ -230,6 +232,9 @@ def books() -> Iterator[tuple[str, str | bytes]]:
             "</FictionBook>", "<binary>AAAA</binary>" * 20_000 + "</FictionBook>"
         ),
     )
+    attributes = " ".join(f"a{k}=1" for k in range(200_000))
+    yield "attributes.html", f"<html><body><p {attributes}>{PROSE}</p></body></html>"
+    yield "a file of digits.epub", make_epub({"1" * 30_000 + ".xhtml": f"<p>{PROSE}</p>"})
     yield "document types.html", "<!DOCTYPE " * 90_000 + f"<html><body><p>{PROSE}</p></body></html>"
     heading = "<h2>" + "<img>" * 40_000 + "</h2>"
     yield "pictures in a heading.html", f"<html><body>{heading}<p>{PROSE}</p></body></html>"

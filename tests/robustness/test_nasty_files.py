@@ -38,7 +38,7 @@ def test_half_a_hundred_thousand_of_each(tmp_path):
         "voices.vtt", "all at one time.srt", "syncs.smi", "text.ass", "lines in a cue.srt",
         "dashes in a cue.srt", "a sentence without an end.srt", "dots in lines.sub",
         "a voice of blanks.vtt", "a voice of tabs.vtt", "document types.html",
-        "pictures in a heading.html", "two combining marks.txt",
+        "pictures in a heading.html", "attributes.html", "two combining marks.txt",
     }  # fmt: skip
     begin = time.process_time()
     for name, data, read in FILES:

@@ -31,6 +31,7 @@ from folioreel.ingest.picture import read_picture
 from folioreel.ingest.subtitles.dialogue import read_subtitles
 from folioreel.json_input import parse_json
 from folioreel.models import onnx_graphs
+from folioreel.models.vocabulary_expansion import open_word_vectors
 from folioreel.text import guard_cell, unguard_cell
 from folioreel.types import Alignment, Link
 
@@ -237,6 +238,13 @@ def test_halves_of_characters(tmp_path):
     assert load_film(tmp_path / "a.ttml").subtitles[0].text == "😀 Hello there."
 
 
+@pytest.mark.parametrize("half", ["&#{}55357;&#{}56832;", "&#x{}D83D;&#x{}DE00;"])
+def test_halves_of_characters_after_thousands_of_zeros(tmp_path, half):
+    halves = half.replace("{}", "0" * 5000)
+    (tmp_path / "a.html").write_text(f"<html><body><p>{halves} {PROSE}</p></body></html>")
+    assert spoken(tmp_path / "a.html")[0].startswith("😀 The ferry")
+
+
 def test_a_text_that_begins_like_an_archive(tmp_path):
     for begin in ("PK", "MZ", "RIFF", "Rar!", "PG", "ID3", "GIF8"):
         path = tmp_path / "book.txt"
@@ -317,3 +325,12 @@ def test_onnx_runtime_reports_to_nobody(monkeypatch):
     with pytest.raises(ModelFolderError):
         onnx_graphs.open_session(b"no graph")
     assert called
+
+
+@needs_pipes
+def test_word_vectors_in_a_pipe_or_a_device(tmp_path):
+    os.mkfifo(tmp_path / "vectors.txt")
+    with pytest.raises(InputError, match="a pipe that nothing comes out of"):
+        open_word_vectors(tmp_path / "vectors.txt")
+    with pytest.raises(InputError, match="is a device"):
+        open_word_vectors(Path("/dev/zero"))

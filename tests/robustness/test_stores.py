@@ -82,6 +82,14 @@ def test_one_wrong_byte_in_its_list_of_segments(index):
         assert isinstance(found, dict) or "index the corpus again" in found
 
 
+def test_a_field_twice_in_its_schema(index, capfd):
+    """Tantivy would panic, and Rust print a traceback that nobody can catch."""
+    path = index / "meta.json"
+    put(path, path.read_bytes().replace(b'"stems"', b'"text"'))
+    assert "index the corpus again" in search(index)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_word_index_that_is_missing(tmp_path):
     with pytest.raises(InputError, match="index the corpus again"):
         WordIndex(tmp_path / "corpus" / "search" / "words")

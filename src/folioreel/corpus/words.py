@@ -188,10 +188,17 @@ class _Segment:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Field:
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Meta:
     """What we need of Tantivy's `meta.json`."""
 
     segments: list[_Segment]
+    schema: list[_Field]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +214,10 @@ def _check_files(folder: Path) -> None:
     It only looks at the checksums that it writes if it is asked to, for which Python has no way,
     and on damaged files it may end the whole process.
     """
-    for segment in parse_json(read_whole(folder / "meta.json"), _Meta).segments:
+    meta = parse_json(read_whole(folder / "meta.json"), _Meta)
+    if [(field.name, field.type) for field in meta.schema] != _FIELDS:
+        raise ValueError("meta.json is damaged")
+    for segment in meta.segments:
         if not re.fullmatch(r"[0-9a-f-]{36}", segment.segment_id):
             raise ValueError("meta.json is damaged")
         for path in folder.glob(f"{segment.segment_id.replace('-', '')}.*"):
@@ -235,6 +245,9 @@ def _is_whole(path: Path) -> bool:
             piece = file.read(min(left, 2**20))
             crc, left = zlib.crc32(piece, crc), left - len(piece)
     return crc == expected
+
+
+_FIELDS = [("book", "text"), ("sentence", "u64"), ("text", "text"), ("stems", "text")]
 
 
 def _make_schema() -> tantivy.Schema:

@@ -39,6 +39,7 @@ _NO_NAMES = frozenset(
     labrador retriever shepherd terrier dalmatian rottweiler poodle collie husky chihuahua dachshund
     """.split()
 )
+_FAR = 100  # characters from a word, beyond which nothing tells what it is
 _LONGEST_GAP = re.compile(r"[\s.]*")
 
 
@@ -137,7 +138,9 @@ def find_names(texts: Iterable[str]) -> frozenset[str]:
             word = _OWNER.sub("", match.group())
             if word[:1].islower():
                 small.add(word.lower())
-            elif word[1:].islower() and not _starts_sentence(text[: match.start()]):
+            elif word[1:].islower() and not _starts_sentence(
+                text[max(0, match.start() - _FAR) : match.start()]
+            ):
                 capital.add(word.lower())
     return frozenset(capital - small - _NO_NAMES - _TITLES)
 
@@ -156,7 +159,8 @@ def replace_names(text: str, names: frozenset[str]) -> str:
         bare = word[: owner.start()] if owner else word
         gap = text[at : match.start()]
         name = word[:1].isupper() and (
-            bare.lower() in names or _is_title_of_name(bare, text[match.end() :], names)
+            bare.lower() in names
+            or _is_title_of_name(bare, text[match.end() : match.end() + _FAR], names)
         )
         if name and inside and _LONGEST_GAP.fullmatch(gap):
             found[-1] = SOMEONE + (owner.group() if owner else "")

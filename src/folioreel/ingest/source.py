@@ -245,6 +245,8 @@ def _decode(data: bytes, path: Path) -> str:
         text = data.decode("utf-8")
         if "\x00" not in text:
             return text
+    if (wide := _wide_encoding(data)) is not None:
+        return data.decode(wide, errors="replace")
     if _looks_binary(data):
         raise InputError("is not a text file (it holds binary data); give the text itself", path)
     best = from_bytes(data, cp_exclusion=_OF_OLD_MACS).best()
@@ -267,13 +269,21 @@ def _has_odd_letters(text: str) -> bool:
     return len(re.findall(r"[^\W\d_][¹³¿¼¾¢ª¥][^\W\d_]", text)) > 2
 
 
-def _looks_binary(data: bytes) -> bool:
-    """Whether there are NUL bytes, other than UTF-16 has, or many control characters."""
+def _wide_encoding(data: bytes) -> str | None:
+    """The encoding of UTF-16 without a byte-order mark, or None.
+
+    Latin text in it has NUL as every other byte, and nowhere else.
+    """
     head = data[:_HEAD_BYTES]
     even, odd = head[::2].count(0), head[1::2].count(0)
-    # UTF-16 without a byte-order mark has NUL as every other byte of Latin text, and nowhere else.
-    if max(even, odd) > 0.3 * len(head) / 2 and min(even, odd) < 0.05 * len(head) / 2:
-        return False  # the detector recognises it
+    if max(even, odd) <= 0.3 * len(head) / 2 or min(even, odd) >= 0.05 * len(head) / 2:
+        return None
+    return "utf-16-be" if even > odd else "utf-16-le"
+
+
+def _looks_binary(data: bytes) -> bool:
+    """Whether there are NUL bytes or many control characters."""
+    head = data[:_HEAD_BYTES]
     control = sum(byte < 9 or 13 < byte < 27 for byte in head)
     return 0 in head or control > 0.02 * len(head)
 

@@ -37,6 +37,7 @@ from folioreel.models.onnx_graphs import quantize_rows
 from folioreel.models.vocabulary import SPECIAL_TOKENS, Vocabulary, training_tokens
 from folioreel.models.word_encoder import EncoderPart, WordEncoder
 from folioreel.progress import Progress, ProgressCallback, ignore_progress
+from folioreel.reading import open_file
 
 Floats = NDArray[np.float32]
 WordVector = tuple[str, Floats]
@@ -348,13 +349,11 @@ def _parse(line: bytes, units: int) -> tuple[bytes, Floats] | None:
 @contextmanager
 def _open(path: Path) -> Iterator[BinaryIO]:
     """The file, unpacked as it is read."""
-    try:
-        with path.open("rb") as file:
-            is_packed = file.read(2) == b"\x1f\x8b"
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", path) from error
-    try:
-        with gzip.open(path, "rb") if is_packed else path.open("rb") as file:
-            yield cast("BinaryIO", file)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot be unpacked ({error}); download it again", path) from error
+    with open_file(path) as file:
+        is_packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        try:
+            yield cast("BinaryIO", gzip.GzipFile(fileobj=file)) if is_packed else file
+        except (OSError, EOFError, zlib.error) as error:
+            message = f"cannot be unpacked ({error}); download it again"
+            raise InputError(message, path) from error

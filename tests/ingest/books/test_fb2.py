@@ -87,7 +87,13 @@ def section(body: str) -> str:
         ("<p>See <a l:href='http://example.org'>here</a>.</p>", [(P, "See here.")]),
         ("<p><strong>CHAPTER II</strong></p><p>a</p>", [(H, "CHAPTER II"), (P, "a")]),
         ("<p>CHAPTER I</p><p>a</p>", [(H, "CHAPTER I"), (P, "a")]),
-        ("stray<p>a</p>stray<binary>AAAA</binary><p>b</p>", [(P, "a"), (P, "b")]),
+        # What may not stand there, but is words:
+        (
+            "stray<p>a</p><binary>AAAA</binary><div><p>b</p></div><strong>c</strong>",
+            [(P, "stray"), (P, "a"), (P, "b"), (P, "c")],
+        ),
+        ("<ul><li>a</li></ul><p><svg>b</svg><object>c</object></p>", [(P, "a"), (P, "bc")]),
+        ("<p>Call me <a l:href='#n1' type='note'>Ishmael</a>.</p>", [(P, "Call me Ishmael.")]),
     ],
 )
 def test_text(tmp_path: Path, body: str, expected: list[tuple[str, str]]) -> None:

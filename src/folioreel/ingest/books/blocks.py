@@ -49,6 +49,11 @@ class Block:
     offset: int = 0  # where `text` begins in the document: its blocks joined by single newlines
 
     @property
+    def words(self) -> int:
+        """How many words it has."""
+        return len(self.text.split())
+
+    @property
     def verse_lines(self) -> tuple[int, ...]:
         """Where each line of verse begins in `text`; empty in prose."""
         if self.kind != "verse":
@@ -79,7 +84,7 @@ class Document:
     @property
     def words(self) -> int:
         """How many words its blocks have."""
-        return sum(len(block.text.split()) for block in self.blocks)
+        return sum(block.words for block in self.blocks)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import unquote
 from folioreel.errors import InputError
 from folioreel.ingest.books import blocks, trees
 from folioreel.ingest.books.blocks import Block, Document, Manuscript, TocEntry
-from folioreel.ingest.books.html import blocks_of
+from folioreel.ingest.books.html import blocks_of, note_left_out
 from folioreel.ingest.books.matter import story_documents
 from folioreel.ingest.books.titles import reading_language, titles_in
 from folioreel.ingest.books.trees import Element, elements, tag_of, types_of
@@ -19,6 +20,7 @@ from folioreel.ingest.source import Archive, SourceFile
 from folioreel.language import language_code
 from folioreel.text import list_some
 
+_FEWEST_NAV_WORDS = 100  # with fewer, what is beside the lists of links is their titles
 _FEWEST_WORDS = 20  # a book of pictures has fewer: a title, page numbers
 # Publishers obfuscate fonts by these, which keeps nobody from the text.
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
@@ -62,7 +64,7 @@ class _Item:
         # Some files declare a wrong media type, so the suffix counts too.
         return self.media_type in _MARKUP_TYPES or (
             not self.media_type.startswith("image/")
-            and self.href.lower().endswith(_MARKUP_SUFFIXES)
+            and (self.href.lower().endswith(_MARKUP_SUFFIXES) or "xml" in self.media_type)
             and self.media_type != _NCX_TYPE
         )
 
@@ -99,19 +101,29 @@ def _read_documents(archive: Archive, package: _Package, notes: list[str]) -> li
     named = blocks.by_document(
         entry for entry in package.toc if entry.label not in ("", package.title)
     )
-    return [
+    left_out: Counter[str] = Counter()
+    documents = [
         Document(
             href=href,
-            blocks=tuple(_read_blocks(archive, href, notes)),
+            blocks=tuple(_read_blocks(archive, href, notes, left_out)),
             labels=tuple(entry.label for entry in named.get(href, ())),
             types=package.types.get(href, frozenset()),
         )
         for href in package.spine
-        if href != package.nav  # the table of contents itself
     ]
+    # The document of the contents has headings and page lists besides; sometimes a story.
+    documents = [
+        document
+        for document in documents
+        if document.href != package.nav or document.words >= _FEWEST_NAV_WORDS
+    ]
+    notes += note_left_out(left_out)
+    return documents
 
 
-def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:
+def _read_blocks(
+    archive: Archive, href: str, notes: list[str], left_out: Counter[str]
+) -> list[Block]:
     """The blocks of one document; one that is not text is skipped with a note."""
     data = archive.read(href)
     try:
@@ -119,7 +131,7 @@ def _read_blocks(archive: Archive, href: str, notes: list[str]) -> list[Block]:
     except InputError:
         notes.append(f"skipped a document that is not text: {href}")
         return []
-    return blocks_of(tree) if tree is not None else []
+    return blocks_of(tree, left_out) if tree is not None else []
 
 
 def _refuse_pictures(documents: list[Document], package: _Package, path: Path) -> None:
@@ -204,22 +216,34 @@ def _manifest(tree: Element, base: str) -> dict[str, _Item]:
 def _spine(
     tree: Element, items: dict[str, _Item], archive: Archive
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The documents in reading order, and a note on those that are missing."""
+    """The documents in reading order, and notes on those that are missing or not read."""
     refs = list(elements(tree, "itemref"))
     # A book whose documents are all "not linear" is read all the same.
-    linear = [ref for ref in refs if (ref.get("linear") or "yes").lower() != "no"] or refs
+    linear = {ref for ref in refs if (ref.get("linear") or "yes").lower() != "no"} or set(refs)
     spine: dict[str, None] = {}  # a set that keeps its order
     missing: list[str] = []
-    for ref in linear:
+    unread: list[str] = []
+    for ref in refs:
         item = items.get(ref.get("idref") or "")
         if item is None:
             missing.append(ref.get("idref") or "?")
-        elif item.is_markup and item.href not in archive:
+        elif item.href not in archive:
             missing.append(item.href)
-        elif item.is_markup:
+        elif item.is_markup and ref in linear:
             spine[item.href] = None
-    notes = (f"missing from the EPUB: {list_some(missing)}",) if missing else ()
-    return tuple(spine), notes
+        else:
+            unread.append(item.href)
+    # What no reference leads to in order is not the story: notes, or a cover.
+    unread += [
+        item.href
+        for item in items.values()
+        if item.is_markup and "nav" not in item.properties and item.href not in spine
+    ]
+    unread = [href for href in dict.fromkeys(unread) if href in archive and href not in spine]
+    said = {"missing from the EPUB": missing, "skipped as outside the reading order": unread}
+    return tuple(spine), tuple(
+        f"{what}: {list_some(names)}" for what, names in said.items() if names
+    )
 
 
 def _resolve(base: str, reference: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
@@ -24,6 +25,7 @@ from folioreel.ingest.books.titles import (
 from folioreel.ingest.books.trees import Element, clean_text, tag_of
 from folioreel.ingest.source import SourceFile
 from folioreel.language import decide_language
+from folioreel.text import count_words
 
 # Marks inside the gathered text; the parser lets no document hold these characters.
 _LINK_START, _LINK_END, _ID_START, _ID_END, _NOTE = "\x01", "\x02", "\x03", "\x04", "\x05"
@@ -51,13 +53,15 @@ def read_html(file: SourceFile) -> Manuscript:
     tree = trees.parse_html(trees.decode_markup(data, path))
     declared = _declared_language(tree) if tree is not None else None
     words = " ".join(tree.itertext()) if tree is not None else ""
+    left_out: Counter[str] = Counter()
     with titles_in(decide_language(words, declared=declared)):
         language = reading_language()
-        found = blocks_of(tree) if tree is not None else []
+        found = blocks_of(tree, left_out) if tree is not None else []
         blocks = block_steps.arrange([replace(block, href=path.name) for block in found])
     if tree is None or not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the book, or only a page that links to it?", path)
     title = trees.field(tree, "title", "body") or ""
+    cut_short = trees.note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else ()
     stated = _GUTENBERG_TITLE.match(title)  # without Project Gutenberg's words around it
     headings = (block.text for block in blocks if block.kind == "heading")
     return Manuscript(
@@ -65,7 +69,7 @@ def read_html(file: SourceFile) -> Manuscript:
         blocks=blocks,
         language=declared,
         titles_in=language,
-        notes=trees.note_truncation(data, b"</html>") if b"<html" in data[:4096].lower() else (),
+        notes=cut_short + note_left_out(left_out),
     )
 
 
@@ -74,16 +78,30 @@ def _declared_language(tree: Element) -> str | None:
     return found.strip() or None
 
 
-def blocks_of(tree: Element) -> list[Block]:
-    """The blocks of a document, without notes, page numbers, pictures and matter."""
-    return block_steps.promote_headings(drop_link_lists(Gatherer().gather(tree)))
+def blocks_of(tree: Element, left_out: Counter[str]) -> list[Block]:
+    """The blocks of a document, without notes, page numbers, pictures and matter.
+
+    The words of what is left out are counted in `left_out`, by kind.
+    """
+    found = Gatherer(left_out).gather(tree)
+    kept = drop_link_lists(found)
+    left_out["contents"] += sum(b.words for b in found) - sum(b.words for b in kept)
+    return block_steps.promote_headings(kept)
+
+
+def note_left_out(left_out: Counter[str]) -> tuple[str, ...]:
+    """A note for the user on what is not among the blocks."""
+    counted = [f"{kind} ({n:,} word{'s' * (n > 1)})" for kind, n in left_out.items() if n]
+    return (f"skipped inside the text: {', '.join(counted)}",) if counted else ()
 
 
 class Gatherer:
     """Walks a tree once, without recursion, and cuts its text into blocks."""
 
-    def __init__(self) -> None:
-        """Begin with no text."""
+    def __init__(self, left_out: Counter[str]) -> None:
+        """Begin with no text; `left_out` counts the words that will not be in it, by kind."""
+        self._left_out = left_out
+        self._ahead: set[str] = set()  # the ids of elements that are still to come
         self._blocks: list[Block] = []
         self._text: list[str] = []
         # What the text becomes, and the element inside which it does.
@@ -94,6 +112,7 @@ class Gatherer:
     def gather(self, tree: Element) -> list[Block]:
         """All blocks of a tree; contents made of links are still among them."""
         omitted: Element | None = None
+        self._ahead.update(*map(_names_of, tree.iter()))
         walk = etree.iterwalk(tree, events=("start", "end"))
         for event, element in walk:
             if event == "start" and self._enter(element):
@@ -113,10 +132,12 @@ class Gatherer:
     def _enter(self, element: Element) -> bool:
         """Open an element; True if it is left out."""
         tag = tag_of(element)
-        left_out = html_elements.omission(element, tag)
-        if left_out is not None:
+        reason = html_elements.omission(element, tag, self._ahead)
+        if reason is not None:
             self._anchor(*element.iter())
-            self._text.append(_NOTE if left_out == "mark" else "")
+            self._text.append(_NOTE if reason == html_elements.MARK else "")
+            if reason not in (html_elements.MARK, html_elements.NO_WORDS):
+                self._left_out[reason] += count_words(trees.text_of(element))
             return True
         if tag in BLOCK_TAGS:
             self._open_block(element, tag)
@@ -175,8 +196,8 @@ class Gatherer:
 
     def _anchor(self, *elements: Element) -> None:
         for element in elements:
-            name = element.get("name") if tag_of(element) == "a" else None
-            for identifier in filter(None, dict.fromkeys((element.get("id"), name))):
+            for identifier in _names_of(element):
+                self._ahead.discard(identifier)
                 self._text.append(f"{_ID_START}{identifier}{_ID_END}")
 
     def _add(self, text: str | None) -> None:
@@ -236,6 +257,12 @@ class Gatherer:
         self._blocks.append(
             Block(kind=kind, text=text, breaks=breaks, in_body=in_body, ids=ids, linked=linked)
         )
+
+
+def _names_of(element: Element) -> list[str]:
+    """What links to an element call it."""
+    name = element.get("name") if tag_of(element) == "a" else None
+    return list(filter(None, dict.fromkeys((element.get("id"), name))))
 
 
 def _is_inner_link(element: Element) -> bool:

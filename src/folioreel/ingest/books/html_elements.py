@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from itertools import islice
-from typing import Literal
 
 from lxml import etree
 
@@ -17,9 +17,12 @@ BLOCK_TAGS = frozenset(
     "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup html legend li main menu nav ol "
     "p pre section summary table tbody tfoot thead tr ul".split()
 )
+# These have words that no reader sees, so nobody misses them,
+_WORDLESS_TAGS = frozenset("embed head input link meta rp script style title".split())
+# and these have words that are not read here, and are counted.
 _SKIPPED_TAGS = frozenset(
-    "applet audio button canvas datalist embed head iframe input link map math meta nav noscript "
-    "object option rp rt script select style svg template textarea title video figcaption".split()
+    "applet audio button canvas datalist iframe map math nav noscript object option rt select svg "
+    "template textarea video".split()
 )
 # What converters, publishers and Project Gutenberg call things in `epub:type` and `class`.
 _VERSE_TYPES = frozenset("z3998:poem z3998:verse z3998:song z3998:hymn z3998:lyrics".split())
@@ -62,15 +65,15 @@ _FIGURE_CLASS = re.compile(
 )
 _FIGURE_CHARACTERS = 400  # a caption is shorter; with more, it is text set beside a picture
 _MARK_CHARACTERS = 12  # the longest marks of notes are like `[note 123]`
-_LONGEST_REFERENCE = 100  # some link a few words, and say that they are a reference
+_LONGEST_REFERENCE = 100  # of those that say they are one: `[see the note on page 12]`
 # A `div` with more than this is a chapter whose text opens with a mark.
 _NOTE_CHARACTERS, _NOTE_PARAGRAPHS = 4000, 2
 _HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 # What may be a note; a body, a section or a heading that opens with a mark is not one.
 _NOTE_TAGS = frozenset("aside blockquote dd div dl dt li p table tbody td tr".split())
+MARK, NO_WORDS = "mark", "no words"
+NOTES, CAPTIONS = "notes", "captions"
 _BOILERPLATE_IDS = frozenset({"pg-header", "pg-footer", "pg-machine-header", "pg-start-separator"})
-
-Omission = Literal["mark", "element"]
 
 
 def short_text(element: Element, limit: int, *, leaf: bool = False) -> str | None:
@@ -95,31 +98,46 @@ def short_text(element: Element, limit: int, *, leaf: bool = False) -> str | Non
     return text if len(text) <= limit else None
 
 
-def omission(element: Element, tag: str) -> Omission | None:
-    """Why an element is left out: it is the mark of a note, or not text of the story at all."""
-    hidden = element.get("hidden") is not None
-    if tag in _SKIPPED_TAGS or hidden or _HIDDEN_STYLE.search(element.get("style") or ""):
-        return "element"
+def omission(element: Element, tag: str, ahead: Container[str] = ()) -> str | None:
+    """Why an element is left out, or None if it is text of the story.
+
+    It is the `MARK` of a note, or has `NO_WORDS`, or words of the kind that is returned, which the
+    user is told of. `ahead` has the ids of the elements that come after it.
+    """
+    if tag in _WORDLESS_TAGS:
+        return NO_WORDS
+    if tag == "figcaption":
+        return CAPTIONS
+    if tag in _SKIPPED_TAGS:
+        return f"<{tag}>"
+    if element.get("hidden") is not None or _HIDDEN_STYLE.search(element.get("style") or ""):
+        return "hidden text"
     types, classes = types_of(element), classes_of(element)
-    if _is_matter(element, types, classes) or _is_page_number(element, types, classes):
-        return "element"
+    if _is_page_number(element, types, classes):
+        return NO_WORDS
+    if (matter := _matter(element, types, classes)) is not None:
+        return matter
     if tag in ("a", "sup", "span", "small") and _is_note_mark(element, tag, types, classes):
-        return "mark"
-    if tag in BLOCK_TAGS and _is_note(element, tag, classes):
-        return "element"
-    if _is_figure(element, tag, classes):
-        return "element"
-    return None
+        return MARK
+    if tag in BLOCK_TAGS and _is_note(element, tag, classes, ahead):
+        return NOTES
+    return CAPTIONS if _is_figure(element, tag, classes) else None
 
 
-def _is_matter(element: Element, types: frozenset[str], classes: list[str]) -> bool:
+def _matter(element: Element, types: frozenset[str], classes: list[str]) -> str | None:
+    """What an element is called that is not the story: `dedication`, `notes`; None if it is."""
     if "pg-boilerplate" in classes or element.get("id") in _BOILERPLATE_IDS:
-        return True
-    if not types & MATTER_TYPES:  # spares most elements the walk over text and ancestors
-        return False
+        return "Project Gutenberg's header and licence"
+    named = types & MATTER_TYPES
+    if not named:  # spares most elements the walk over text and ancestors
+        return None
     outer = types.union(*map(types_of, element.iterancestors()))
     is_page = short_text(element, PAGE_CHARACTERS) is not None
-    return is_matter_type(types, outer, is_page=is_page)
+    if not is_matter_type(types, outer, is_page=is_page):
+        return None
+    if any("note" in name for name in named):
+        return NOTES
+    return "contents" if any(name.startswith("toc") for name in named) else min(named)
 
 
 def _is_page_number(element: Element, types: frozenset[str], classes: list[str]) -> bool:
@@ -131,8 +149,8 @@ def _is_page_number(element: Element, types: frozenset[str], classes: list[str])
 
 def _is_note_mark(element: Element, tag: str, types: frozenset[str], classes: list[str]) -> bool:
     """Whether an inline element is the mark of a note: `[1]`, a linked superscript, a noteref."""
-    if "noteref" in types:  # one that was never closed holds the rest of the chapter
-        return short_text(element, _LONGEST_REFERENCE) is not None
+    if "noteref" in types:
+        return is_mark(element)
     text = short_text(element, _MARK_CHARACTERS)
     if text is None or not _MARK.match(text) or _is_whole_heading(element, text):
         return False
@@ -149,6 +167,15 @@ def _is_note_mark(element: Element, tag: str, types: frozenset[str], classes: li
     ):
         return True
     return _points_to_note(element) and not text.isalpha()  # "a" or "I" may be a word with a link
+
+
+def is_mark(element: Element) -> bool:
+    """Whether an element that says it is a reference is a mark, and not words of the story.
+
+    Some references are words: `<a epub:type="noteref" href="#n1">Ishmael</a>`.
+    """
+    text = short_text(element, _LONGEST_REFERENCE)
+    return text is not None and bool(not text or _MARK.match(text) or _BRACKETED.match(text))
 
 
 def _is_whole_heading(element: Element, text: str) -> bool:
@@ -171,7 +198,7 @@ def _points_to_note(element: Element) -> bool:
     return bool(_NOTE_FRAGMENT.search((element.get("href") or "").rpartition("#")[2]))
 
 
-def _is_note(element: Element, tag: str, classes: list[str]) -> bool:
+def _is_note(element: Element, tag: str, classes: list[str], ahead: Container[str]) -> bool:
     """Whether a block is a note: by its class, or because it opens with a link back to its mark."""
     if any(_NOTE_CLASS.match(name) for name in classes):
         return True
@@ -180,6 +207,9 @@ def _is_note(element: Element, tag: str, classes: list[str]) -> bool:
     link = _opening_link(element)
     text = short_text(link, _MARK_CHARACTERS) if link is not None else None
     if link is None or text is None or not _MARK.match(text) or text.isalpha():
+        return False
+    # The mark of a note may open a paragraph too; but it leads onwards, to the note.
+    if "noteref" in types_of(link) or (link.get("href") or "").rpartition("#")[2] in ahead:
         return False
     # A bare number may link to anything, so its target must be named like a note.
     marked = bool(_BRACKETED.match(text)) or _points_to_note(link)

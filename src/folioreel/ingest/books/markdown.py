@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
@@ -16,9 +17,12 @@ from markdown_it.token import Token
 
 from folioreel.errors import InputError
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, promote_numbers
+from folioreel.ingest.books.html import note_left_out
+from folioreel.ingest.books.html_elements import NOTES
 from folioreel.ingest.books.titles import is_break, reading_language, titles_in
 from folioreel.ingest.source import SourceFile
 from folioreel.language import decide_language
+from folioreel.text import count_words
 
 _FRONT_MATTER = re.compile(
     r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<fields>.*?\n)(?:(?P=fence)|\.\.\.)[ \t]*(?:\n|\Z)",
@@ -26,6 +30,9 @@ _FRONT_MATTER = re.compile(
 )
 _TITLE_BLOCK = re.compile(r"\A(?:%[^\n]*\n)+")
 _NOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
+_FIELD = re.compile(r"^(\w+)[ \t]*+[:=](.+)$", re.MULTILINE)
+# What stands in front matter besides: what is indented, comments, lists, and the ends of brackets.
+_FIELDS_LINE = re.compile(r"[\w.-]++[ \t]*+[:=]|[\s#\])}\"'-]|$")
 # With limits, as `[^` may stand anywhere, and each would be followed to the end of the text.
 _NOTE_MARK = re.compile(r"\[\^[^\]\s]{1,100}+\]|\^\[[^\]]{0,2000}+\]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -46,9 +53,11 @@ def read_markdown(file: SourceFile) -> Manuscript:
     """Read a Markdown file."""
     fields, text = _front_matter(file.text)
     declared = fields.get("lang") or fields.get("language")
+    told = _without_notes(text)
+    left_out = Counter({NOTES: count_words(text) - count_words(told)})
     with titles_in(decide_language(text, declared=declared)):
         language = reading_language()
-        blocks = promote_numbers(list(_blocks(_blanked(_FENCED_DIV, _without_notes(text)))))
+        blocks = promote_numbers(list(_blocks(_blanked(_FENCED_DIV, told))))
     if not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the right file?", file.path)
     first = next((block.text for block in blocks if block.kind == "heading"), None)
@@ -57,14 +66,17 @@ def read_markdown(file: SourceFile) -> Manuscript:
         blocks=tuple(blocks),
         language=declared,
         titles_in=language,
+        notes=note_left_out(left_out),
     )
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
     """The fields above the text (YAML, TOML, or pandoc's `%` lines); the text with them blanked."""
-    if match := _FRONT_MATTER.match(text):
-        found = re.findall(r"^(\w+)\s*[:=][ \t]*(.+?)[ \t]*$", match["fields"], re.MULTILINE)
-        fields = {name.lower(): value.strip("\"'").strip() for name, value in found}
+    match = _FRONT_MATTER.match(text)
+    # Between two rules may stand a story as well.
+    if match and all(map(_FIELDS_LINE.match, match["fields"].split("\n"))):
+        found = _FIELD.findall(match["fields"])
+        fields = {name.lower(): value.strip().strip("\"'").strip() for name, value in found}
         return fields, _blanked(_FRONT_MATTER, text)
     if match := _TITLE_BLOCK.match(text):
         title = match.group().split("\n")[0].lstrip("% ").strip()

@@ -55,6 +55,7 @@ _APPARATUS_TYPES = frozenset(
 )
 _PREFACE_TYPES = frozenset({"foreword", "preface", "introduction"})
 MATTER_TYPES = _PAGE_TYPES | _APPARATUS_TYPES | _PREFACE_TYPES
+_FILE_NAME_CHARACTERS = 100  # an archive may have endless names
 _FILE_NUMBER = re.compile(r"^(?:\w*?\d+[-_])|[-_]?\d+$")
 _FILE_NAMES = frozenset({"toc", "nav", "loi", "wrap"})
 
@@ -72,7 +73,7 @@ _NOTE_BLOCKS = {
     "transcriber's notes": ("paragraph", "verse", "break"),
     "footnotes": ("paragraph",),
 }
-_ENTRY_END = re.compile(r"(?:\.{2,}|\s{2,}|\s)\d{1,4}$")
+_ENTRY_END = re.compile(r"(?:\.\.|\s)\d{1,4}$")
 _NUMBERED_ENTRY = re.compile(r"^(?:\d{1,3}|[IVXLC]+)\s*[.:)]?\s*(?:--|[—–])\s*\S")
 _STORY_ENDS = ".!?…”\"'’。！？」』؟۔।»“«"  # end a sentence or a speech
 _SHORT_SPEECHES = 8  # so many may open a story: "Tom!" No answer. "Tom!"
@@ -124,7 +125,7 @@ def _names_document(title: str, *, is_page: bool) -> bool:
 
 def _names_file(stem: str) -> bool:
     """Whether a file is called like matter: `0002_title-page`, `copyright01`."""
-    name = _FILE_NUMBER.sub("", stem)
+    name = _FILE_NUMBER.sub("", stem[:_FILE_NAME_CHARACTERS])
     if name == "index":  # what web pages and converters call any first page
         return False
     return name in _FILE_NAMES or _names_document(re.sub("[-_]", " ", name), is_page=True)

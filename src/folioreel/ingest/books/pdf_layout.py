@@ -18,7 +18,7 @@ _EDGE_LINES = 3  # running heads and page numbers are among so many at a page's 
 _SLOT = 6.0  # points; lines that are closer are at the same height on different pages (half a line)
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,4}|[ivxlc]{1,7})(?![\w])", re.IGNORECASE)
 _DECORATED_NUMBER = re.compile(
-    rf"^[\s\-–—|~•·\[(<*.]*(?:{any_language('page_numbers')})?\s*(?:\d{{1,4}}|[ivxlc]{{1,7}})"
+    rf"^[\s\-–—|~•·\[(<*.]*+(?:{any_language('page_numbers')})?\s*+(?:\d{{1,4}}|[ivxlc]{{1,7}})"
     rf"(?:\s*(?:/|{any_language('of_pages')})\s*\d{{1,4}})?[\s\-–—|~•·\])>*.]*$",
     re.IGNORECASE,
 )

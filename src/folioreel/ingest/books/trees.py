@@ -25,7 +25,13 @@ _META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", 
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[<>]*+([\[>])", re.IGNORECASE)
-_DOCTYPE_END = re.compile(r"\]\s*+>")
+# Declarations between square brackets, up to their end; quotation marks and comments may hold `]`.
+_DECLARATIONS = re.compile(
+    r"""(?:<!--(?:(?!-->).)*+-->|<[!?]|"[^"]*+"|'[^']*+'|[^\]<"'])*+\]\s*+>""", re.DOTALL
+)
+# Browsers' parsers take quadratic time over the attributes of one tag; no book has a thousand.
+_OVERLOADED = re.compile(r"<([A-Za-z][^\s<>]*+)(?:\s++[^\s<>]++){1000,}+[^<>]*+>")
+_LITERAL = re.compile(r"<!\[CDATA\[((?:(?!\]\]>|<!\[CDATA\[).)*+)\]\]>", re.DOTALL)
 # References to halves of a character, which JavaScript and Java write for what is beyond U+FFFF.
 _HALVES = re.compile(
     r"&#(?:x(?P<hex>0*+[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<decimal>0*+5[5-7]\d{3}));", re.IGNORECASE
@@ -123,7 +129,7 @@ def parse_xml(data: bytes, path: Path) -> Element:
 
 def _without_prologue(text: str) -> str:
     """Markup without its declaration, its document type, and characters that XML forbids."""
-    text = _without_doctype(_DECLARATION.sub("", text, count=1))
+    text = _close_comment(_without_doctype(_DECLARATION.sub("", text, count=1)))
     return _FORBIDDEN.sub("", plain_references(text))
 
 
@@ -132,8 +138,17 @@ def _without_doctype(text: str) -> str:
     begin = _DOCTYPE.search(text)
     if begin is None:
         return text
-    end = begin if begin[1] == ">" else _DOCTYPE_END.search(text, begin.end())
-    return text[: begin.start()] + text[end.end() :] if end is not None else text
+    # Where the brackets are not closed, what follows is the book.
+    closed = (begin[1] == "[" and _DECLARATIONS.match(text, begin.end())) or begin
+    return text[: begin.start()] + text[closed.end() :]
+
+
+def _close_comment(text: str) -> str:
+    """Markup in which no comment, because it is never closed, hides the rest of the book."""
+    last = text.rfind("<!--")
+    if last < 0 or any(text.find(end, last) >= 0 for end in ("-->", "--!>")):
+        return text
+    return text[:last] + text[last + len("<!--") :]
 
 
 def plain_references(text: str) -> str:
@@ -147,7 +162,8 @@ def plain_references(text: str) -> str:
 
 
 def _half(match: re.Match[str]) -> str:
-    code = int(match["hex"], 16) if match["hex"] else int(match["decimal"])
+    # Without the zeros before it, of which there may be more than Python converts.
+    code = int(match["hex"][-4:], 16) if match["hex"] else int(match["decimal"][-5:])
     return chr(code) if 0xD800 <= code < 0xE000 else match.group()
 
 
@@ -176,10 +192,16 @@ def _parse_xml(text: str, parser: etree.XMLParser) -> Element | None:
 def _parse_loosely(text: str) -> tuple[Element | None, bool]:
     """The tree that browsers would build, and whether the parser gave up on its depth."""
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
+    # Browsers take literal text, which XHTML may have, for a comment.
+    text = _OVERLOADED.sub(r"<\1>", text)
+    text = _LITERAL.sub(lambda match: html.escape(match[1], quote=False), text)
     try:
         tree = etree.fromstring(text.encode(), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None, False
+    # What follows `</html>`, as in pages that were joined, becomes trees of its own.
+    if tree is not None:
+        tree.extend(child for other in list(tree.itersiblings()) for child in list(other))
     return tree, _is_too_deep(parser)
 
 

@@ -28,10 +28,15 @@ _SAME_START_S = 0.3
 _LINE_BREAK = re.compile(r"\\N|\\n|<\s*+br\s*+/?\s*+>|\[br\]", re.IGNORECASE)
 # How Chinese characters are read, in small print beside them: the text would be there twice.
 _RUBY_READING = re.compile(r"<rt\b[^<>]*+>[^<]*+(?:<(?!/?rt\b)[^<]*+)*+</rt\s*+>", re.IGNORECASE)
-# A tag begins with a letter or a time (`<00:01.500>`), so `a < b` and `<3` are left alone.
-_TAG = re.compile(r"<\s*+/?\s*+(?:[A-Za-z]|\d++:\d)[^<>]*+>")
-_OPEN_TAG_AT_END = re.compile(r"<\s*+/?\s*+(?:font|i|b|u|s|c|v)\b[^<>]*+$", re.IGNORECASE)
-_BRACES = re.compile(r"\{[^{}]*\}")
+# A tag is a time (`<00:01.500>`), or a name with attributes; only in voices, languages, classes and
+# fonts may other words follow. So `a < b`, `<3` and `< Come in, John! >` are left alone.
+_TAG = re.compile(
+    r"<\s*+/?\s*+(?:(?:(?:[cv]|lang|[Ff][Oo][Nn][Tt])\b|\d++:\d)[^<>]*+"
+    r"|[A-Za-z][\w.:-]*+\s*+(?:/|[\w:-]++\s*+=[^<>]*+)?)>"
+)
+_OPEN_TAG_AT_END = re.compile(r"<\s*+/?\s*+(?:(?:[cv]|[Ff][Oo][Nn][Tt])\b[^<>]*+|[A-Za-z]\s*+)$")
+# Codes of ASS (`{\an8}`) and MicroDVD (`{y:i}`); other braces are part of what is said.
+_BRACES = re.compile(r"\{(?:\s*+\\[^{}]*+|[A-Za-z]:[^{}]*+|[^{}\w]*+)\}")
 _OPEN_OVERRIDE_AT_END = re.compile(r"\{\\[^{}]*$")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 # Direction marks, byte-order marks, soft hyphens, and controls other than the line feed. The
@@ -67,6 +72,11 @@ class ParsedCues:
     cues: tuple[Cue, ...]
     format: str = ""
     notes: tuple[str, ...] = ()
+
+
+def note_untimed(count: int) -> tuple[str, ...]:
+    """A note for the user on cues whose time is missing."""
+    return (f"{count} cue{'s' * (count > 1)} without a time left out",) if count else ()
 
 
 def _plain(text: str) -> str:

@@ -51,12 +51,16 @@ def _plain(parse: Callable[[str], list[Cue]]) -> Parser:
     return lambda text, frame_rate, language: ParsedCues(cues=tuple(parse(text)))
 
 
+def _whole(parse: Callable[[str], ParsedCues]) -> Parser:
+    return lambda text, frame_rate, language: parse(text)
+
+
 def _timed(parse: Callable[[str, float | None], ParsedCues]) -> Parser:
     return lambda text, frame_rate, language: parse(text, frame_rate)
 
 
 def _sami(text: str, frame_rate: float | None, language: str) -> ParsedCues:
-    return ParsedCues(cues=tuple(parse_sami(text, language)))
+    return parse_sami(text, language)
 
 
 def _search(pattern: str, flags: int = 0, size: int | None = 4096) -> Callable[[str], bool]:
@@ -64,19 +68,22 @@ def _search(pattern: str, flags: int = 0, size: int | None = 4096) -> Callable[[
     return lambda text: compiled.search(text[:size]) is not None
 
 
+# In old web pages, `<tt>` is a tag for the letters of typewriters.
+_TTML_ROOT = r"\A\s*+(?:<(?:!--(?s:.)*?--|[?!][^<>]*+)>\s*+)*+<(?:\w+:)?tt[\s>]"
+
 FORMATS: dict[str, SubtitleFormat] = {
-    "vtt": SubtitleFormat(parse=_plain(subrip.parse_webvtt), matches=_search(r"\AWEBVTT")),
+    "vtt": SubtitleFormat(parse=_plain(subrip.parse_webvtt), matches=_search(r"\AWEBVTT(?!\S)")),
     "ass": SubtitleFormat(
         parse=_timed(events.parse_substation),
         matches=_search(r"^\[Script Info\]|^\[V4\+? Styles\]", re.MULTILINE | re.IGNORECASE, None),
         line=events.DIALOGUE_LINE,
     ),
-    "ttml": SubtitleFormat(parse=_plain(parse_ttml), matches=_search(r"<(?:\w+:)?tt[\s>]")),
+    "ttml": SubtitleFormat(parse=_plain(parse_ttml), matches=_search(_TTML_ROOT)),
     "sami": SubtitleFormat(parse=_sami, matches=_search(r"(?i)<sami\b|<sync\b")),
-    "whisper": SubtitleFormat(parse=_plain(events.parse_whisper)),  # JSON: see `json_kind`
-    "json3": SubtitleFormat(parse=_plain(events.parse_json3)),
+    "whisper": SubtitleFormat(parse=_whole(events.parse_whisper)),  # JSON: see `json_kind`
+    "json3": SubtitleFormat(parse=_whole(events.parse_json3)),
     "json": SubtitleFormat(parse=_plain(events.parse_saved)),
-    "srt": SubtitleFormat(parse=_plain(subrip.parse_subrip), line=subrip.TIMING),
+    "srt": SubtitleFormat(parse=_whole(subrip.parse_subrip), line=subrip.TIMING),
     "microdvd": SubtitleFormat(parse=_timed(events.parse_microdvd), line=events.MICRODVD_LINE),
     "mpl2": SubtitleFormat(parse=_plain(events.parse_mpl2), line=events.MPL2_LINE),
     "tmp": SubtitleFormat(parse=_plain(events.parse_tmp), line=events.TMP_LINE),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pysubs2
 
-from folioreel.ingest.subtitles.cues import Cue, ParsedCues
+from folioreel.ingest.subtitles.cues import Cue, ParsedCues, note_untimed
 from folioreel.json_input import convert, parse_json
 from folioreel.times import parse_digits
 
@@ -23,6 +23,7 @@ DIALOGUE_LINE = re.compile(
     r"^Dialogue:[^,]*,\s*-?\d{1,2}:\d{1,2}:\d{1,2}\.\d{1,3}\s*,"
     r"\s*-?\d{1,2}:\d{1,2}:\d{1,2}\.\d{1,3}\s*(?:,[^,\n]*){6},"
 )
+_DIALOGUE = re.compile(r"^[\ufeff\s]*+Dialogue\s*+:", re.IGNORECASE)
 _DRAWING_CODE = re.compile(r"\\p(\d+)")  # how finely a drawing is drawn; 0 ends it
 # By convention, typesetters give these names to styles for what is written or sung on screen.
 _UNSPOKEN_STYLE = re.compile(
@@ -32,9 +33,20 @@ _UNSPOKEN_STYLE = re.compile(
 )
 
 
+def _joined_lines(text: str, start: re.Pattern[str]) -> list[str]:
+    """Lines that begin with a time; what stands between them belongs to the line above."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if lines and line.strip() and not start.match(line):
+            lines[-1] += f"|{line}"
+        else:
+            lines.append(line)
+    return lines
+
+
 def parse_substation(text: str, frame_rate: float | None = None) -> ParsedCues:
     """ASS and SSA: the readable dialogue lines, without drawings, signs and songs."""
-    lines = [line.strip("\ufeff ") for line in text.split("\n")]
+    lines = [_DIALOGUE.sub("Dialogue:", line) for line in text.split("\n")]
     dialogue = [line for line in lines if line.startswith("Dialogue:")]
     readable = [line for line in dialogue if DIALOGUE_LINE.match(line)]
     kind = "ssa" if any("Marked=" in line[:20] for line in readable) else "ass"
@@ -58,7 +70,7 @@ def parse_microdvd(text: str, frame_rate: float | None = None) -> ParsedCues:
         # Without an end, the cue ends at its start; its length is repaired later.
         return f"{{{parse_digits(match[1])}}}{{{parse_digits(match[2] or match[1])}}}"
 
-    lines = [MICRODVD_LINE.sub(complete, line) for line in text.split("\n")]
+    lines = [MICRODVD_LINE.sub(complete, line) for line in _joined_lines(text, MICRODVD_LINE)]
     stated = re.match(
         r"^\{[01]\}\{[0-9]{1,2}\}\s*(\d{2,3}(?:[.,]\d{1,9})?)\s*$", lines[0].strip("\ufeff ")
     )
@@ -81,13 +93,13 @@ def parse_mpl2(text: str) -> list[Cue]:
         start = f"{sign}{parse_digits(start)}"
         return f"[{start}][{f'{end_sign}{parse_digits(end)}' if end else start}]"
 
-    lines = [MPL2_LINE.sub(complete, line) for line in text.split("\n")]
+    lines = [MPL2_LINE.sub(complete, line) for line in _joined_lines(text, MPL2_LINE)]
     return _to_cues(pysubs2.SSAFile.from_string("\n".join(lines), format_="mpl2"))
 
 
 def parse_tmp(text: str) -> list[Cue]:
     """TMP: `00:00:01:Hello.`, without an end."""
-    lines = [TMP_LINE.sub(r"\1:", line) for line in text.split("\n")]
+    lines = [TMP_LINE.sub(r"\1:", line) for line in _joined_lines(text, TMP_LINE)]
     return _to_cues(pysubs2.SSAFile.from_string("\n".join(lines), format_="tmp"))
 
 
@@ -125,25 +137,29 @@ class _SavedEvent:
     name: str = ""
 
 
-def parse_whisper(text: str) -> list[Cue]:
+def parse_whisper(text: str) -> ParsedCues:
     """A transcript by Whisper: `{"segments": [{"start", "end", "text"}, …]}`."""
     segments = convert(parse_json(text)["segments"], list[_Segment])
-    return [
-        Cue(start_s=s.start, end_s=s.end, text=s.text.strip())
+    cues = [
+        Cue(start_s=s.start, end_s=s.start if s.end is None else s.end, text=s.text.strip())
         for s in segments
-        if s.start is not None and s.end is not None
+        if s.start is not None
     ]
+    untimed = sum(s.start is None and bool(s.text.strip()) for s in segments)
+    return ParsedCues(cues=tuple(cues), notes=note_untimed(untimed))
 
 
-def parse_json3(text: str) -> list[Cue]:
+def parse_json3(text: str) -> ParsedCues:
     """YouTube's own format: events of timed pieces of text."""
-    cues = []
+    cues, untimed = [], 0
     for event in convert(parse_json(text)["events"], list[_TimedEvent]):
         said = "".join(piece.utf8 for piece in event.segs or ()).strip()
         if said and event.tStartMs is not None:
             start_s = event.tStartMs / 1000
             cues.append(Cue(start_s=start_s, end_s=start_s + event.dDurationMs / 1000, text=said))
-    return cues
+        elif said:
+            untimed += 1
+    return ParsedCues(cues=tuple(cues), notes=note_untimed(untimed))
 
 
 def parse_saved(text: str) -> list[Cue]:

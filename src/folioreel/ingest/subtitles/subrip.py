@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from folioreel.ingest.subtitles.cues import Cue, share_time
+from folioreel.ingest.subtitles.cues import Cue, ParsedCues, share_time
+from folioreel.text import count_words
 from folioreel.times import parse_digits
 
 # Possessive quantifiers (`*+`) keep these linear: a line of a thousand spaces took ten seconds.
@@ -18,17 +19,21 @@ TIMING = re.compile(
     rf"^\s*+(?:\d++\s++)?\[?\s*+{_TIME}{_ARROW}{_TIME}(?:\s*+\](?=\s|$)|(?=\s|$))(.*)$"
 )
 # What may follow the times without being speech: SubRip coordinates, WebVTT settings.
-_SETTINGS = re.compile(r"^\s*+(?:[A-Za-z]\w*+\s*+:\s*+\S++\s*+)+$")
+_SETTINGS = re.compile(
+    r"^\s*+(?:(?:[XYxy][12]|vertical|line|position|size|align|region|[DLTSA])\s*+:\s*+\S++\s*+)+$"
+)
 _NUMBER = re.compile(r"^\s*\d{1,6}\s*$")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?\s++([^<>]*+)>")
 _TIMESTAMP_MAP = re.compile(r"X-TIMESTAMP-MAP\s*=")
+# The first line of a block that is no cue; each segment of a stream has a head of its own.
+_NO_SPEECH = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?!\S)")
 _MPEG_CLOCK_HZ = 90_000
 _MPEG_WRAP = 1 << 33  # MPEG timestamps have 33 bits and start again
 
 _Block = tuple[float, float, list[str]]  # start_s, end_s and the lines so far
 
 
-def parse_subrip(text: str) -> list[Cue]:
+def parse_subrip(text: str) -> ParsedCues:
     """SubRip and its relatives (SubViewer, SBV, Whisper's text), with or without numbers."""
     blocks: list[_Block] = [(0.0, 0.0, [])]  # the first collects what comes before the first cue
     number: int | None = None
@@ -40,24 +45,35 @@ def parse_subrip(text: str) -> list[Cue]:
         number = _take_number(blocks[-1][2], number)
         start_s, end_s, rest = timing
         blocks.append((start_s, end_s, [rest] if rest else []))
-    return [_to_cue(block) for block in blocks[1:]]
+    _take_number(blocks[0][2], None)
+    head = " ".join(line for line in blocks[0][2] if not line.startswith("["))  # SubViewer's
+    notes = []
+    if len(blocks) > 1 and (words := count_words(head)):
+        notes.append(f"{words} words above the first time were left out")
+    return ParsedCues(cues=tuple(map(_to_cue, blocks[1:])), notes=tuple(notes))
 
 
 def parse_webvtt(text: str) -> list[Cue]:
-    """WebVTT: comments, styles and regions are skipped, voices become speakers."""
+    """WebVTT: comments, styles and regions are skipped, voices become speakers.
+
+    A cue ends at an empty line, but words below it that have no time of their own are its, too.
+    """
     cues: list[Cue] = []
     block: _Block | None = None
+    below: list[str] = []  # the lines since an empty one
+    is_open = False  # whether there has been none since the time
     skipping = False
     first_ticks, offset_s = None, 0.0
     for line in [*_single_spaced(text.split("\n")), ""]:
-        timing = _read_timing(line) if "-->" in line and not skipping else None
+        timing = _read_timing(line) if "-->" in line else None
         if timing is not None or line == "":
-            if block is not None:
-                cues.extend(split_voices(_to_cue(block)))
-            block, skipping = None, False
+            if block is not None:  # a line above a time is the name of its cue
+                block[2].extend(below if timing is None else below[:-1])
+            below, is_open, skipping = [], timing is not None, False
         if timing is not None:
+            cues.extend(split_voices(_to_cue(block)) if block is not None else ())
             block = timing[0] + offset_s, timing[1] + offset_s, []
-        elif block is not None:
+        elif block is not None and is_open:
             block[2].append(line.strip())
         elif mapped := _read_timestamp_map(line):
             # Ties the time LOCAL of a segment of a stream (HLS) to a time of the MPEG stream. It
@@ -66,9 +82,11 @@ def parse_webvtt(text: str) -> list[Cue]:
             first_ticks = ticks if first_ticks is None else first_ticks
             passed = (ticks - first_ticks + _MPEG_WRAP // 2) % _MPEG_WRAP - _MPEG_WRAP // 2
             offset_s = passed / _MPEG_CLOCK_HZ - local_s
-        elif re.match(r"(?:NOTE|STYLE|REGION)\b", line):
+        elif not below and _NO_SPEECH.match(line):
             skipping = True
-    return cues
+        elif line and not skipping:
+            below.append(line.strip())
+    return [*cues, *(split_voices(_to_cue(block)) if block is not None else ())]
 
 
 def _to_cue(block: _Block) -> Cue:

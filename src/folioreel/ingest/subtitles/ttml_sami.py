@@ -16,7 +16,7 @@ from lxml import etree
 
 from folioreel.errors import InputError
 from folioreel.ingest.books.trees import plain_references
-from folioreel.ingest.subtitles.cues import Cue, reading_time_s
+from folioreel.ingest.subtitles.cues import Cue, ParsedCues, note_untimed, reading_time_s
 from folioreel.language import PREFERRED, language_code
 from folioreel.times import parse_digits
 
@@ -36,7 +36,7 @@ _CLASS = re.compile(r"\bclass\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 # `.FRCC { Name: French; lang: fr-FR; }`, in the style sheet at the head.
 _STYLE = re.compile(r"\.(\w++)\s*+\{[^{}]*?\blang\s*+:\s*+([\w-]++)", re.IGNORECASE)
 _COUNTRIES = {"KR": "ko", "JP": "ja", "CN": "zh", "TW": "zh", "BR": "pt"}  # in names of classes
-_END = re.compile(r"</body\b.*", re.IGNORECASE | re.DOTALL)
+_END = re.compile(r"</(?:body|sami)\b[^<>]*+>?", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _BLANK = re.compile(r"(?:&nbsp;|\s)+", re.IGNORECASE)
 # Subtitlers keep a cue for 7 seconds at most. After more, its end is missing from the file.
@@ -119,10 +119,13 @@ def _walk(
     begin_s, end_s = _interval(element, units, parent_s, parent_end_s)
     if element.get("role") in _SILENT_ROLES:
         return
-    is_paragraph = element.tag == "p" and not any(map(_is_timed, element.iter("span")))
-    if is_paragraph or (element.tag == "span" and _is_timed(element)):
+    # Words outside the timed spans of a paragraph can only be shown with all of it.
+    is_whole = element.tag == "p" and (
+        not any(map(_is_timed, element.iter("span"))) or _has_untimed_words(element)
+    )
+    if is_whole or (element.tag == "span" and _is_timed(element)):
         text = _text_of(element).strip()
-        if text and (is_paragraph or end_s is not None):
+        if text:
             end_s = begin_s + reading_time_s(text) if end_s is None else end_s
             yield Cue(start_s=begin_s, end_s=end_s, text=text, speaker=element.get("agent"))
         return
@@ -161,17 +164,30 @@ def _text_of(element: etree._Element) -> str:
     return text
 
 
+def _has_untimed_words(element: etree._Element) -> bool:
+    """Whether there are words outside the timed spans in an element."""
+    if (element.text or "").strip():
+        return True
+    return any(
+        (child.tail or "").strip()
+        or (isinstance(child.tag, str) and not _is_timed(child) and _has_untimed_words(child))
+        for child in element
+    )
+
+
 def _is_timed(element: etree._Element) -> bool:
     return any(map(element.get, _TIMES))
 
 
-def parse_sami(text: str, preferred: str = PREFERRED) -> list[Cue]:
+def parse_sami(text: str, preferred: str = PREFERRED) -> ParsedCues:
     """The cues of one language of a SAMI file: if there is a choice, the preferred, or English."""
     parts = _SYNC.split(_END.sub("", _COMMENT.sub("", text)))
     shown: list[tuple[float, str, str]] = []  # (start_s, class, text)
+    untimed = 0
     for tag, content in zip(parts[1::2], parts[2::2], strict=True):
         start = _START.search(tag)
         if start is None:
+            untimed += 1
             continue
         start_s = (-1 if start[1] else 1) * parse_digits(start[2]) / 1000
         pieces = _PARAGRAPH.split(content)
@@ -190,7 +206,10 @@ def parse_sami(text: str, preferred: str = PREFERRED) -> list[Cue]:
     }
     fitting = by_language[preferred] or by_language[PREFERRED] or sizes or [""]
     chosen = max(fitting, key=lambda label: sizes[label])
-    return list(_sami_cues([(s, words) for s, label, words in shown if label in ("", chosen)]))
+    cues = _sami_cues([(s, words) for s, label, words in shown if label in ("", chosen)])
+    others = ", ".join(label for label in sizes if label not in ("", chosen))
+    notes = (f"read {chosen or 'what has no class'}, left out {others}",) if others else ()
+    return ParsedCues(cues=tuple(cues), notes=notes + note_untimed(untimed))
 
 
 def _class_language(label: str, declared: dict[str, str]) -> str | None:
