@@ -23,6 +23,11 @@ CAPITALS = "A-ZÀ-Þ" + "".join(chr(code) for code in range(0x100, 0x530) if chr
 """Capital letters of Latin, Greek and Cyrillic script, for the inside of `[…]`."""
 CASELESS = "\u05d0-\u08ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\ua4cf\uac00-\ud7a3"
 """Letters of scripts that have no capitals: Hebrew, Arabic, those of India, Thai, Chinese …"""
+MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
+    "\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a4d\u0b82-\u0bcd\u0c00-\u0c4d\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+)
+"""Vowels and tones that stand above, below or beside a letter: parts of words, but no letters."""
 # Scripts that are written without spaces between words: Chinese characters, kana, Thai, Lao, Khmer
 # and Burmese, with the marks that go with them.
 UNSPACED = (

@@ -303,3 +303,19 @@ def test_closing_quotes_stay_with_what_they_close(language, sentences, space):
     sentences = [s.replace(" »", f"{space}»").replace("« ", f"«{space}") for s in sentences]
     text = " ".join(sentences)
     assert [text[a:b] for a, b in split_sentences(text, language)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("ca", ["—Véns?", "—No.", "Em quedo aquí."]),
+        ("de", ["Er sprach auf seine Art.", "Niemand hörte zu."]),
+        ("es", ["Bien.", "Vamos a casa."]),
+        ("it", ["Mai.", "Non lo dirò a nessuno."]),
+        ("hu", ["Ki jön?", "Mi.", "Várunk rátok."]),
+        ("tr", ["Kim o?", "Sen.", "Bunu biliyorum."]),
+    ],
+)
+def test_words_that_look_like_abbreviations_end_sentences(language, sentences):
+    text = " ".join(sentences)
+    assert [text[a:b] for a, b in split_sentences(text, language)] == sentences

@@ -50,7 +50,9 @@ _LONGEST_PASSAGE = 20_000
 
 _OPENERS = "\"“‘'«([¿¡ "
 _CLOSERS = "\"”’»')]"
-_CLOSED = re.compile(rf"[.?!…。！？।؟][{re.escape(_CLOSERS)}]*$")
+_CLOSED = re.compile(
+    rf"(?:[.?!…。！？।؟\u037e]|(?<=[\u0370-\u03ff\u1f00-\u1fff]);)[{re.escape(_CLOSERS)}]*$"
+)
 # Looked for where a run of blanks or marks begins: to try each of its places takes squared time.
 _TRAILING_DOTS = re.compile(r"(?<!\s)\s*+(?:(?<!\.)\.{2,}+|…)\s*+$")
 _LEADING_DOTS = re.compile(r"^(?:\.{2,}|…)\s*")
