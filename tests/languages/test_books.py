@@ -308,6 +308,19 @@ def test_closing_quotes_stay_with_what_they_close(language, sentences, space):
 @pytest.mark.parametrize(
     ("language", "sentences"),
     [
+        ("fr", ["Ta cape?", "--Je l'ai perdue, dit Gringoire.", "--Ton chapeau?"]),
+        ("nl", ["„Ik zwijg.”", "--„Maar ik spreek!” riep hij.", "--De man zweeg."]),
+        ("es", ["¿No hay nadie?--dijo el caballero.", "--No lo sé."]),
+    ],
+)
+def test_a_dash_right_after_a_sentence_opens_the_next(language, sentences):
+    text = sentences[0] + "".join(sentences[1:])
+    assert [text[a:b] for a, b in split_sentences(text, language)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
         ("ca", ["—Véns?", "—No.", "Em quedo aquí."]),
         ("de", ["Er sprach auf seine Art.", "Niemand hörte zu."]),
         ("es", ["Bien.", "Vamos a casa."]),
