@@ -17,7 +17,7 @@ _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 SINGLE_QUOTES = "'‘’‚‛`"
-_DOUBLE_QUOTES = '"“”„‟«»‹›「」『』《》〈〉'
+_DOUBLE_QUOTES = '"“”„‟«»‹›「」『』《》〈〉״'
 QUOTES = SINGLE_QUOTES + _DOUBLE_QUOTES
 CAPITALS = "A-ZÀ-Þ" + "".join(chr(code) for code in range(0x100, 0x530) if chr(code).isupper())
 """Capital letters of Latin, Greek and Cyrillic script, for the inside of `[…]`."""

@@ -14,7 +14,12 @@ CZECH = [
     "Nevím, kde jsou žluté květiny.",
     "Už šest dní prší a voda stoupá.", "Zítra bude nový den, řekl starosta.",
 ]  # fmt: skip
+HEBREW = [
+    "הקפטן הזקן ניגש אל החלון והביט בגשם.", "איפה היית כל הערב?", "הנהר כבר הגיע אל הגשר.",
+    "אף אחד לא העז לומר מילה.", "בבוקר פסק הגשם.",
+]  # fmt: skip
 OLD_FILES = [
+    ("he", "cp1255"), ("he", "iso8859-8"), ("cs", "cp1250"), ("cs", "iso8859-2"),
     ("fr", "cp1252"), ("sv", "iso8859-1"), ("pl", "cp1250"), ("pl", "iso8859-2"),
     ("hu", "cp1250"), ("tr", "cp1254"), ("ru", "cp1251"), ("ru", "koi8-r"),
     ("ar", "cp1256"), ("zh", "gb18030"), ("ja", "cp932"), ("ko", "cp949"), ("th", "cp874"),
@@ -23,14 +28,13 @@ OLD_FILES = [
 
 def sentences_of(language: str, encoding: str) -> list[str]:
     """What the encoding can write of the sentences."""
-    said = TEXTS[language]["sentences"] if language in TEXTS else CZECH
+    own = {"cs": CZECH, "he": HEBREW}
+    said = own[language] if language in own else TEXTS[language]["sentences"]
     return [" ".join(one.encode(encoding, "ignore").decode(encoding).split()) for one in said]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize(
-    ("language", "encoding"), [*OLD_FILES, ("cs", "cp1250"), ("cs", "iso8859-2")]
-)
+@pytest.mark.parametrize(("language", "encoding"), OLD_FILES)
 def test_short_subtitle_files(tmp_path: Path, language: str, encoding: str, newline: str) -> None:
     said = sentences_of(language, encoding)
     cues = [
@@ -42,9 +46,7 @@ def test_short_subtitle_files(tmp_path: Path, language: str, encoding: str, newl
     assert [cue.text for cue in read_cues(file).cues] == said
 
 
-@pytest.mark.parametrize(
-    ("language", "encoding"), [*OLD_FILES, ("cs", "cp1250"), ("cs", "iso8859-2")]
-)
+@pytest.mark.parametrize(("language", "encoding"), OLD_FILES)
 def test_short_books(language: str, encoding: str) -> None:
     text = "\n".join(sentences_of(language, encoding))
     assert decode_text(text.replace("\n", "\r\n").encode(encoding), Path("book.txt")) == text

@@ -85,3 +85,17 @@ def test_a_title_with_such_a_word_stays_below_its_number(tmp_path):
         "EERSTE HOOFDSTUK: DE BRIEF IS ONDERSCHEPT",
         "TWEEDE HOOFDSTUK: DE BRIEF IS ONDERSCHEPT",
     ]
+
+
+def test_short_paragraphs_below_every_number_are_told(tmp_path):
+    short = ["Satoi.", "Hän odotti.", "Kukaan ei tullut.", "Tuuli yltyi."] * 6
+    openings = [(f"{number} LUKU.", *short) for number in "I II III IV V".split()]
+    assert chapters_of(tmp_path, written(openings, FI)) == [o[0].rstrip() for o in openings]
+
+
+def test_contents_end_at_a_chapter_that_begins_with_short_sentences(tmp_path):
+    heads = [f"Capítulo {k}" for k in range(1, 6)]
+    told = "Que frio! O capitão Moura saiu. — Em casa. Não! Era tarde. Ana riu. Ninguém falou."
+    chapters = "\n\n".join("\n\n".join([head, *[told] * 9]) for head in heads)
+    listed = "\n".join(heads)
+    assert chapters_of(tmp_path, f"O rio\n\nÍndice\n\n{listed}\n\n{chapters}") == heads

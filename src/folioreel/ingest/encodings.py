@@ -78,6 +78,8 @@ def _decode(data: bytes, path: Path) -> str:
         raise InputError("is not a text file (it holds binary data); give the text itself", path)
     if (wide := _decode_wide(data)) is not None:
         return wide
+    if _is_hebrew(data):
+        return data.decode("cp1255", errors="replace")
     best = from_bytes(data, cp_exclusion=_OF_OLD_MACS).best()
     # Of the letters of Latin script few are outside ASCII; of Cyrillic or Greek most are, even with
     # English words such as `Dialogue: Default` around them.
@@ -101,6 +103,16 @@ def _decode_wide(data: bytes) -> str | None:
             if usual > _USUAL * len(pairs) and telling > _FEWEST_TELLING * len(pairs):
                 return text
     return None
+
+
+def _is_hebrew(data: bytes) -> bool:
+    """Whether all letters outside ASCII are those of Windows-1255, which no other language has."""
+    # 22 letters and five final ones in one row. Cyrillic and Greek have letters behind it, and
+    # capitals before it, where Hebrew has two quotation marks; Latin script has other letters.
+    outside = sum(byte >= 0x80 for byte in data)
+    hebrew = sum(0xE0 <= byte <= 0xFA for byte in data)
+    others = sum((0xC0 <= byte <= 0xDF and byte not in b"\xd7\xd8") or byte > 0xFA for byte in data)
+    return hebrew > max(0.9 * outside, 200 * others, len(_ASCII_LETTER.findall(data)))
 
 
 def _decode_latin(data: bytes) -> str:

@@ -10,12 +10,14 @@ from itertools import accumulate, pairwise
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block
+from folioreel.sentences import split_sentences
 from folioreel.text import QUOTES, count_words
 
 _FEWEST_LINES = 5  # lines that open chapters; fewer may be signs and letters
 _MOST = 0.8  # of such lines, so many open chapters
 _CHAPTER_WORDS = 100  # the shortest chapter
 _FEWEST_NUMBERS = 3  # chapters with a title below their number; two may begin with a short sentence
+_MOST_BELOW = 0.5  # of the lines below such titles, so many may be as short
 _NO_TITLE = QUOTES + "—–―-[("  # how something begins that is said, or a note
 
 
@@ -43,9 +45,12 @@ def _promote_below_numbers(blocks: list[Block]) -> list[Block]:
         for k, block in enumerate(blocks[:-2])
         if block.kind == "heading" and titles.is_bare_number(block.text)
     ]
-    below = {k + 1 for k in numbers if _is_short_line(blocks[k + 1])}
+    below = {k + 1 for k in numbers if _is_short_sentence(blocks[k + 1])}
     titled = sum(blocks[k + 1].kind == "heading" for k in numbers)
     if len(below) < max(_FEWEST_NUMBERS, _MOST * (len(numbers) - titled)):
+        return blocks
+    # Some books have nothing but short paragraphs.
+    if sum(_is_short_sentence(blocks[k + 1]) for k in below) > _MOST_BELOW * len(below):
         return blocks
     return [replace(b, kind="heading") if k in below else b for k, b in enumerate(blocks)]
 
@@ -81,6 +86,13 @@ def _is_short_line(block: Block) -> bool:
         and len(block.text.split()) <= titles.TITLE_WORDS
         and block.text[0] not in _NO_TITLE
     )
+
+
+def _is_short_sentence(block: Block) -> bool:
+    """Whether a block is a short line of one sentence, in a script that has capitals."""
+    if not _is_short_line(block) or not titles.has_case(block.text):
+        return False
+    return len(split_sentences(block.text, titles.reading_language())) == 1
 
 
 def _is_in_capitals(block: Block) -> bool:
