@@ -39,10 +39,12 @@ _UNSPACED_SENTENCES = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00
 # Characters of such a script that say as much as one word, on average.
 _CHARACTERS_A_WORD = 2
 
+_LETTERS = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _WORD = re.compile(
-    # One ideograph or kana is a word; elsewhere letters and digits with inner apostrophes are.
+    # One ideograph or kana is a word; elsewhere letters and digits with inner apostrophes are, with
+    # the vowels that other scripts set around them.
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|"
-    r"[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:'[^\W_]+)*"
+    rf"{_LETTERS}++(?:[{MARKS}]++{_LETTERS}*+)*+(?:'[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+)*"
 )
 _APOSTROPHES = str.maketrans({quote: "'" for quote in "‘’‚‛`´ʼ"})
 _ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
