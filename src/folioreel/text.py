@@ -6,6 +6,7 @@ sentences.py splits them into sentences; stems.py has the words by which texts a
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,13 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 )
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+# Where Chinese and Japanese may be broken: after each character, but not before a mark that may not
+# begin a line, nor after one that may not end it.
+_WIDE = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_WIDE_PIECE = re.compile(
+    "(?<= )|(?<=[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60])(?<![「『《〈])"
+    "(?<![（【])(?![、。，．！？：；）」』》〉】…ーぁぃぅぇぉっゃゅょァィゥェォッャュョ])"
+)
 # Chinese and Japanese set no spaces between sentences either; Thai and its neighbours do.
 _UNSPACED_SENTENCES = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 # Characters of such a script that say as much as one word, on average.
@@ -68,6 +76,23 @@ def cut_text(text: str, most: int) -> str:
     head = kept.rpartition(" ")[0] if text[len(kept)] != " " else kept
     # Chinese and Japanese have no spaces between words.
     return (head if 2 * len(head) > len(kept) else kept).rstrip() + " …"
+
+
+def wrap_lines(text: str, width: int) -> list[str]:
+    """The text in lines of so many columns; Chinese and Japanese are broken between characters.
+
+    >>> wrap_lines("雨が降っていた。「そう」", 16)
+    ['雨が降っていた。', '「そう」']
+    """
+    if not re.search(_WIDE, text):
+        return textwrap.wrap(text, width)
+    lines, column = [""], 0
+    for piece in _WIDE_PIECE.split(squeeze(text)):
+        columns = sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in piece)
+        if column + columns > width and lines[-1]:
+            lines, column = [*lines, ""], 0
+        lines[-1], column = lines[-1] + piece, column + columns
+    return [stripped for line in lines if (stripped := line.strip())]
 
 
 def cut_label(text: str, most: int) -> str:

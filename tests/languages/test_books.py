@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from folioreel.apps.rendering import Reader
 from folioreel.ingest.book import load_book
 from folioreel.ingest.books.titles import is_part, is_strong_heading, titles_in
 from folioreel.sentences import split_sentences
@@ -332,3 +333,18 @@ def test_a_dash_right_after_a_sentence_opens_the_next(language, sentences):
 def test_words_that_look_like_abbreviations_end_sentences(language, sentences):
     text = " ".join(sentences)
     assert [text[a:b] for a, b in split_sentences(text, language)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "speech"),
+    [
+        ("老船长走到窗前。「今天晚上谁也走不了。」天亮了。", "「今天晚上谁也走不了。」"),
+        ("הגשם פסק. ״הלילה איש לא יצא מכאן.״ ד״ר לוי שתק.", "״הלילה איש לא יצא מכאן.״"),
+    ],
+)
+def test_speech_in_the_marks_of_its_language(tmp_path, text, speech):
+    book = read(tmp_path, f"{text}\n\n" * 4)
+    reader = Reader(book)
+    assert reader.marks_speech
+    spoken = {said.text for said in book.sentences if reader.is_speech(said.index)}
+    assert spoken == {speech}
