@@ -12,6 +12,7 @@ from folioreel.text import (
     join_sentences,
     place_sentences,
     tokenize,
+    wrap_lines,
 )
 
 # Each case is the sentences as they should come out; joined by a space they are the input.
@@ -196,3 +197,28 @@ def test_a_label_is_cut_in_mid_word():
     assert cut_label("Chapter One", 11) == "Chapter One"
     assert cut_label("Chapter One", 10) == "Chapter O…"
     assert cut_label("Chapter One", 9) == "Chapter…"
+
+
+def test_chinese_and_japanese_are_broken_between_characters():
+    text = (
+        "老船長は窓のそばへ行き、雨を眺めていた。「どうして教えてくれなかったの」と彼女は尋ねた。"
+    )
+    lines = wrap_lines(text, 20)
+    assert "".join(lines) == text
+    assert all(len(line) <= 10 for line in lines)
+    assert not any(line[0] in "、。」っ" or line[-1] == "「" for line in lines)
+
+
+def test_words_between_chinese_characters_stay_whole():
+    assert wrap_lines("他读 The Brass Bottle 这本书", 12) == [
+        "他读 The",
+        "Brass",
+        "Bottle 这本",
+        "书",
+    ]
+
+
+@given(st.text(alphabet="ab 雨が。「」", max_size=60), st.integers(4, 30))
+def test_no_character_is_lost_by_breaking_lines(text, width):
+    kept = "".join(wrap_lines(text, width)).replace(" ", "")
+    assert kept == "".join(text.split())

@@ -85,6 +85,8 @@ _WORD_STOP = re.compile(
 )
 # An interrupted speech ends with a dash or dots inside its closing quote.
 _INTERRUPTED = re.compile(rf"(?:[{_DASHES}…]|\.\.\.)[”\"»’]\s+(?=[“\"«‘{CAPITALS}])")
+# Where speech opens with a dash, one right after a sentence opens the next: Viens !—Non.
+_SPEECH_DASH = re.compile(rf"(?<=[.!?…”\"»])[{_DASHES}]+\s*$")
 _SPACED_CLOSER = re.compile(r"\s+([»«])(?=\s|$)")
 # A closed speech that is followed by another: "Why?" "Because!" and He stopped. "Go on."
 _NEXT_SPEECH = re.compile(r"[.!?…](?:[”\"»]\s+(?=[“\"«])|[“«]\s+(?=[„»]))")
@@ -101,7 +103,7 @@ def split_sentences(text: str, language: str | None = None) -> list[tuple[int, i
         language = _guess_by_script(text)
     boundaries = _thai_boundaries(text) if language == "th" else []
     boundaries += _raw_boundaries(text, language)
-    spans = _spans_between(text, sorted(boundaries))
+    spans = _spans_between(text, sorted(boundaries), speech_dashes=language != "en")
     return _join_fragments(text, spans, language)
 
 
@@ -188,7 +190,9 @@ def _is_apostrophe(text: str, k: int) -> bool:
     return inside and text[k] in SINGLE_QUOTES and text[k - 1].isalnum() and text[k + 1].isalnum()
 
 
-def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
+def _spans_between(
+    text: str, boundaries: list[int], *, speech_dashes: bool
+) -> list[tuple[int, int]]:
     """Trimmed spans; a closing mark stays with what it closes, an opening one with what follows."""
     # „German“ speech closes with the mark that opens speech elsewhere, and so does »German« speech.
     openers = "‘‹„" if "„" in text else "‘‹“"
@@ -205,6 +209,8 @@ def _spans_between(text: str, boundaries: list[int]) -> list[tuple[int, int]]:
         # French sets a space before the mark, too: « Trop tard. » Elle partit.
         if (spaced := _SPACED_CLOSER.match(text, end)) and spaced.group(1) not in openers:
             end = spaced.end()
+        if speech_dashes and (dash := _SPEECH_DASH.search(text, max(starts[-1], end - 9), end)):
+            end = dash.start()
         starts.append(end)
     spans = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):

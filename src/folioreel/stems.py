@@ -41,6 +41,8 @@ _PAIRED = frozenset({"zh", "ja", "ko", "th"})
 _PAIRED_RUN = re.compile(
     "[\u0e01-\u0e4e]+|[\u3041-\u3096\u30a1-\u30fa\u30fc\u3005\u3400-\u9fff\uf900-\ufaff]+|[\uac00-\ud7a3]+"
 )
+# Stresses and short vowels, which only books for learners and children have: за́мок, كَتَبَ, שָׁלוֹם.
+_SIGNS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]+")
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 
 
@@ -50,6 +52,8 @@ def find_terms(text: str, language: str | None = None) -> list[str]:
         return tokenize(text)
     if language in _PAIRED:
         return _pairs(unicodedata.normalize("NFKC", cut_marks(text)))
+    if not text.isascii():
+        text = _SIGNS.sub("", unicodedata.normalize("NFKC", cut_marks(text)))
     if language == "tr":
         text = text.translate(_TURKISH)
     elided = _elided(language or "")

@@ -6,6 +6,7 @@ sentences.py splits them into sentences; stems.py has the words by which texts a
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,27 +18,41 @@ _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 SINGLE_QUOTES = "'‘’‚‛`"
-_DOUBLE_QUOTES = '"“”„‟«»‹›「」『』《》〈〉'
+_DOUBLE_QUOTES = '"“”„‟«»‹›「」『』《》〈〉״'
 QUOTES = SINGLE_QUOTES + _DOUBLE_QUOTES
 CAPITALS = "A-ZÀ-Þ" + "".join(chr(code) for code in range(0x100, 0x530) if chr(code).isupper())
 """Capital letters of Latin, Greek and Cyrillic script, for the inside of `[…]`."""
 CASELESS = "\u05d0-\u08ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\ua4cf\uac00-\ud7a3"
 """Letters of scripts that have no capitals: Hebrew, Arabic, those of India, Thai, Chinese …"""
+MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
+    "\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a4d\u0b82-\u0bcd\u0c00-\u0c4d\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+)
+"""Vowels and tones that stand above, below or beside a letter: parts of words, but no letters."""
 # Scripts that are written without spaces between words: Chinese characters, kana, Thai, Lao, Khmer
 # and Burmese, with the marks that go with them.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 )
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+# Where Chinese and Japanese may be broken: after each character, but not before a mark that may not
+# begin a line, nor after one that may not end it.
+_WIDE = "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_WIDE_PIECE = re.compile(
+    "(?<= )|(?<=[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60])(?<![「『《〈])"
+    "(?<![（【])(?![、。，．！？：；）」』》〉】…ーぁぃぅぇぉっゃゅょァィゥェォッャュョ])"
+)
 # Chinese and Japanese set no spaces between sentences either; Thai and its neighbours do.
 _UNSPACED_SENTENCES = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 # Characters of such a script that say as much as one word, on average.
 _CHARACTERS_A_WORD = 2
 
+_LETTERS = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _WORD = re.compile(
-    # One ideograph or kana is a word; elsewhere letters and digits with inner apostrophes are.
+    # One ideograph or kana is a word; elsewhere letters and digits with inner apostrophes are, with
+    # the vowels that other scripts set around them.
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|"
-    r"[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:'[^\W_]+)*"
+    rf"{_LETTERS}++(?:[{MARKS}]++{_LETTERS}*+)*+(?:'[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+)*"
 )
 _APOSTROPHES = str.maketrans({quote: "'" for quote in "‘’‚‛`´ʼ"})
 _ENDINGS = ("ing", "edly", "ed", "ies", "es", "ly", "s")
@@ -61,6 +76,23 @@ def cut_text(text: str, most: int) -> str:
     head = kept.rpartition(" ")[0] if text[len(kept)] != " " else kept
     # Chinese and Japanese have no spaces between words.
     return (head if 2 * len(head) > len(kept) else kept).rstrip() + " …"
+
+
+def wrap_lines(text: str, width: int) -> list[str]:
+    """The text in lines of so many columns; Chinese and Japanese are broken between characters.
+
+    >>> wrap_lines("雨が降っていた。「そう」", 16)
+    ['雨が降っていた。', '「そう」']
+    """
+    if not re.search(_WIDE, text):
+        return textwrap.wrap(text, width)
+    lines, column = [""], 0
+    for piece in _WIDE_PIECE.split(squeeze(text)):
+        columns = sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in piece)
+        if column + columns > width and lines[-1]:
+            lines, column = [*lines, ""], 0
+        lines[-1], column = lines[-1] + piece, column + columns
+    return [stripped for line in lines if (stripped := line.strip())]
 
 
 def cut_label(text: str, most: int) -> str:

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from made_books import make_novel, write_novels
 
 from folioreel.corpus.build import CorpusConfig, build_corpus
-from folioreel.corpus.reader import BookText, Corpus, encode_text, open_corpus, read_text
+from folioreel.corpus.reader import (
+    BookText,
+    Corpus,
+    CorpusPassage,
+    CorpusSentence,
+    encode_text,
+    open_corpus,
+    read_text,
+)
 from folioreel.errors import InputError
 from folioreel.text import squeeze
 from folioreel.types import Book, Chapter, Paragraph, Sentence
@@ -83,6 +91,21 @@ def test_passages(corpus: Corpus) -> None:
         corpus.passage(ferry, 5)
     with pytest.raises(InputError, match="has no book 0123-txt"):
         corpus.passage("0123-txt", 0)
+
+
+@pytest.mark.parametrize(
+    ("texts", "whole"),
+    [
+        (["雨停了。", "“你是谁？”", "没有人来。"], "雨停了。“你是谁？”没有人来。"),
+        (["It rained.", "Nobody came."], "It rained. Nobody came."),
+    ],
+)
+def test_a_passage_as_its_language_writes_it(texts: list[str], whole: str) -> None:
+    sentences = tuple(
+        CorpusSentence(index=k, chapter=0, paragraph=0, text=text) for k, text in enumerate(texts)
+    )
+    passage = CorpusPassage(chapter_title="", centre=1, sentences=sentences)
+    assert passage.text == passage.before + texts[1] + passage.after == whole
 
 
 def test_few_books_stay_in_memory(tmp_path: Path) -> None:

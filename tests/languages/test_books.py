@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from folioreel.apps.rendering import Reader
 from folioreel.ingest.book import load_book
 from folioreel.ingest.books.titles import is_part, is_strong_heading, titles_in
 from folioreel.sentences import split_sentences
@@ -303,3 +304,47 @@ def test_closing_quotes_stay_with_what_they_close(language, sentences, space):
     sentences = [s.replace(" »", f"{space}»").replace("« ", f"«{space}") for s in sentences]
     text = " ".join(sentences)
     assert [text[a:b] for a, b in split_sentences(text, language)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("fr", ["Ta cape?", "--Je l'ai perdue, dit Gringoire.", "--Ton chapeau?"]),
+        ("nl", ["„Ik zwijg.”", "--„Maar ik spreek!” riep hij.", "--De man zweeg."]),
+        ("es", ["¿No hay nadie?--dijo el caballero.", "--No lo sé."]),
+    ],
+)
+def test_a_dash_right_after_a_sentence_opens_the_next(language, sentences):
+    text = sentences[0] + "".join(sentences[1:])
+    assert [text[a:b] for a, b in split_sentences(text, language)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("ca", ["—Véns?", "—No.", "Em quedo aquí."]),
+        ("de", ["Er sprach auf seine Art.", "Niemand hörte zu."]),
+        ("es", ["Bien.", "Vamos a casa."]),
+        ("it", ["Mai.", "Non lo dirò a nessuno."]),
+        ("hu", ["Ki jön?", "Mi.", "Várunk rátok."]),
+        ("tr", ["Kim o?", "Sen.", "Bunu biliyorum."]),
+    ],
+)
+def test_words_that_look_like_abbreviations_end_sentences(language, sentences):
+    text = " ".join(sentences)
+    assert [text[a:b] for a, b in split_sentences(text, language)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "speech"),
+    [
+        ("老船长走到窗前。「今天晚上谁也走不了。」天亮了。", "「今天晚上谁也走不了。」"),
+        ("הגשם פסק. ״הלילה איש לא יצא מכאן.״ ד״ר לוי שתק.", "״הלילה איש לא יצא מכאן.״"),
+    ],
+)
+def test_speech_in_the_marks_of_its_language(tmp_path, text, speech):
+    book = read(tmp_path, f"{text}\n\n" * 4)
+    reader = Reader(book)
+    assert reader.marks_speech
+    spoken = {said.text for said in book.sentences if reader.is_speech(said.index)}
+    assert spoken == {speech}

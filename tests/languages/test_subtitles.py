@@ -94,3 +94,66 @@ def test_a_clause_before_a_colon_is_said():
 )
 def test_german_credits(text, credit):
     assert is_credit(text, subtitle_words("de")) == credit
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "credit"),
+    [
+        ("fr", "Sous-titres réalisés par AlphaSub", True),
+        ("fr", "Sous-titrage Société Radio-Canada", True),
+        ("fr", "Sous-titrage difficile, ce film !", False),
+        ("de", "ARD Text im Auftrag von Funk (2019)", True),
+        ("de", "Untertitel im Auftrag des ZDF für funk, 2017", True),
+        ("es", "Corrección y resincronización: María", True),
+        ("it", "Sottotitoli creati dalla comunità", True),
+        ("pt", "Legendas pela comunidade", True),
+        ("pl", "Napisy stworzone przez społeczność", True),
+        ("sv", "Text: Gunnar Ström, SDI Media", True),
+        ("sv", "Texten var svår att läsa.", False),
+        ("da", "Danske undertekster: SDI Media", True),
+        ("no", "Norske tekster: NRK", True),
+        ("cs", "Přeložil a načasoval Ondřej", True),
+        ("cs", "Přeložil jsem ten dopis.", False),
+        ("hu", "Magyar szöveg: Őrsi Pál", True),
+        ("ro", "Traducerea și adaptarea: Ana", True),
+        ("ro", "Traducerea a fost grea.", False),
+        ("ru", "Редактор субтитров А. Сёмкин", True),
+        ("ru", "Редактор газеты умер.", False),
+        ("uk", "Переклад: Гуртом", True),
+        ("uk", "Переклад був поганий.", False),
+        ("el", "Απόδοση διαλόγων: Μαρία", True),
+        ("he", "תורגם וסונכרן על ידי משה כהן", True),
+        ("he", "התרגום היה גרוע.", False),
+        ("fa", "ترجمه و زیرنویس: علی", True),
+        ("vi", "Dịch phụ đề: Minh", True),
+        ("zh", "本字幕由人人影视制作", True),
+        ("ko", "싱크 수정: 박민수", True),
+    ],
+)
+def test_credits_by_language(language, text, credit):
+    assert is_credit(text, subtitle_words(language)) == credit
+
+
+def test_a_verb_before_a_quotation_is_no_speaker():
+    cues = ["ANNA: Gdzie jest moja siostra?", "Powiedział: „Wrócę.”", "Jaki piękny dzień!"]
+    said = heard("pl", cues)
+    assert [(one.speaker, one.text) for one in said] == [
+        ("ANNA", "Gdzie jest moja siostra?"),
+        (None, "Powiedział: „Wrócę.”"),
+        (None, "Jaki piękny dzień!"),
+    ]
+
+
+def test_speakers_with_vowels_above_and_below_their_letters():
+    lines = [("ผู้ชาย", "หยุดนะ"), ("แม่", "ฉันจะอยู่ที่นี่"), ("ผู้ชาย", "ไปกันเถอะ")] * 2
+    said = heard("th", [f"{name}: {text}" for name, text in lines])
+    assert [(one.speaker, one.text) for one in said] == lines
+
+
+def test_a_greek_question_ends_a_sentence():
+    said = heard("el", ["ΑΝΝΑ: Πού είναι η αδερφή μου;", "Είπε ότι θα γυρίσει.", "Καλά."])
+    assert [(one.speaker, one.text) for one in said] == [
+        ("ΑΝΝΑ", "Πού είναι η αδερφή μου;"),
+        (None, "Είπε ότι θα γυρίσει."),
+        (None, "Καλά."),
+    ]

@@ -39,8 +39,11 @@ CONFUSION: dict[How, tuple[int, int, int]] = {
 741 lines (benchmarks/adaptations.py)."""
 _FEW = 0.05  # share of paragraphs with speech marks below which a book does not use them
 _MARKS = {
-    # The last three are of Finnish and Swedish books, which open and close alike, and of typists.
-    "double": re.compile(r"[“„«][^“„«”»]*[”»“]?|”[^”]*”?|»[^»]*»?|\"[^\"]*\"?"),
+    # Then Finnish and Swedish books, which open and close alike, typists, and Japanese and Hebrew.
+    "double": re.compile(
+        r"[“„«][^“„«”»]*[”»“]?|”[^”]*”?|»[^»]*»?|\"[^\"]*\"?|「[^」]*」?|『[^』]*』?|"
+        r"(?<!\w)״.*?(?:״(?!\w)|$)"
+    ),
     "single": re.compile(r"(?<!\w)['‘](?=\w).*?(?<=[\w.,!?;:—…-])['’](?!\w)|(?<!\w)['‘](?=\w).*$"),
     "dash": re.compile(r"^\s*[—–―-]\s*\S.*$", re.DOTALL),
 }

@@ -11,7 +11,6 @@ import json
 import logging
 import re
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -184,8 +183,10 @@ def show_figures(figures: Mapping[str, Any], out: Path | None = None) -> None:
 
 def show_passage(text: str | None, margin: str = "  ") -> None:
     """Prose of a book in lines of readable length, behind a margin; each line is a paragraph."""
+    from folioreel.text import wrap_lines  # loads the sentence splitter
+
     for paragraph in (text or "").strip().splitlines():
-        show_line(textwrap.indent(textwrap.fill(paragraph, _PASSAGE_WIDTH), margin))
+        show_line("\n".join(margin + line for line in wrap_lines(paragraph, _PASSAGE_WIDTH)))
 
 
 def _cell(value: object) -> str:

@@ -23,7 +23,7 @@ from folioreel.corpus.manifest import BookRecord, Manifest, read_manifest, text_
 from folioreel.errors import InputError
 from folioreel.ingest.source import read_bytes
 from folioreel.json_input import parse_json
-from folioreel.text import squeeze
+from folioreel.text import sentence_joint, squeeze
 from folioreel.types import Book
 
 _GZIP_LEVEL = 6
@@ -63,12 +63,12 @@ class CorpusPassage:
 
     @property
     def before(self) -> str:
-        """The text that precedes the middle sentence, with the space or newline between them."""
+        """The text that precedes the middle sentence, with what stands between them."""
         return "".join(self._pieces[: 2 * self._middle])
 
     @property
     def after(self) -> str:
-        """The text that follows the middle sentence, with the space or newline between them."""
+        """The text that follows the middle sentence, with what stands between them."""
         return "".join(self._pieces[2 * self._middle + 1 :])
 
     @property
@@ -80,7 +80,8 @@ class CorpusPassage:
         """Sentences and the gaps between them, in turn."""
         pieces = [self.sentences[0].text]
         for before, after in zip(self.sentences, self.sentences[1:], strict=False):
-            pieces += [" " if before.paragraph == after.paragraph else "\n", after.text]
+            joint = sentence_joint(before.text, after.text)
+            pieces += [joint if before.paragraph == after.paragraph else "\n", after.text]
         return pieces
 
     def excerpt(self, longest: int) -> str:

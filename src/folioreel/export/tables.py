@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -17,7 +16,7 @@ from folioreel.errors import ConfigError
 from folioreel.export.alignment_json import alignment_to_dict
 from folioreel.export.formats import FORMATS
 from folioreel.files import replacing, write_text
-from folioreel.text import cut_text, guard_cell, join_sentences
+from folioreel.text import cut_text, guard_cell, join_sentences, wrap_lines
 from folioreel.times import format_timestamp
 from folioreel.types import Alignment, Book, Link
 
@@ -194,7 +193,7 @@ def write_srt(alignment: Alignment, path: Path, part: int | None = None) -> None
             end_s = min(end_s, cues[number][0])
         end_s = max(end_s, start_s + 0.001)
         short = cut_text(text, _LONGEST_PASSAGE)
-        body = "\n".join(textwrap.wrap(_plain(short), _SRT_WIDTH))
+        body = "\n".join(wrap_lines(_plain(short), _SRT_WIDTH))
         times = f"{format_timestamp(start_s, ',')} --> {format_timestamp(end_s, ',')}"
         parts.append(f"{number}\n{times}\n{body}\n")
     write_text(path, "\n".join(parts))

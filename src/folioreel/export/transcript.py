@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from pysubs2 import SSAEvent, SSAFile
 
 from folioreel.files import write_text, writing_together
 from folioreel.ingest.speech.transcribe import Transcript
+from folioreel.text import wrap_lines
 
 SUFFIXES = (".srt", ".vtt")
 _LINE_WIDTH = 42  # characters: what most broadcasters ask for
@@ -25,7 +25,7 @@ def write_transcript(transcript: Transcript, stem: Path) -> list[Path]:
             event = SSAEvent(start=start_ms, end=max(round(1000 * cue.end_s), start_ms + 1))
             # Players would take the characters for markup.
             text = re.sub(r"[<>{}]", "", cue.text)
-            event.plaintext = "\n".join(textwrap.wrap(text, _LINE_WIDTH))
+            event.plaintext = "\n".join(wrap_lines(text, _LINE_WIDTH))
             subtitles.append(event)
     paths = [stem.with_name(stem.name + suffix) for suffix in SUFFIXES]
     with writing_together(stem.parent, [path.name for path in paths]):

@@ -15,8 +15,9 @@ from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
 from folioreel.ingest.books.matter import drop_licence, drop_matter
 from folioreel.ingest.books.titles import bare_title, is_numbered, is_part, titles_in
+from folioreel.ingest.encodings import decode_text
 from folioreel.ingest.several import Given, check_distinct, check_order, list_files
-from folioreel.ingest.source import SourceFile, decode_text, describe_known, is_zip, open_source
+from folioreel.ingest.source import SourceFile, describe_known, is_zip, open_source
 from folioreel.ingest.subtitles.formats import guess_format
 from folioreel.ingest.volumes import join_volumes
 from folioreel.language import decide_language, parse_language

@@ -15,6 +15,7 @@ from folioreel.config import SpeechConfig
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.files import file_sha256
 from folioreel.ingest.dialogue_source import check_times, find_dialogue, read_subtitle_file
+from folioreel.ingest.encodings import decode_text
 from folioreel.ingest.parts import (
     Wanted,
     join_features,
@@ -25,7 +26,6 @@ from folioreel.ingest.parts import (
 )
 from folioreel.ingest.several import Given, check_distinct, check_order, list_files
 from folioreel.ingest.source import (
-    decode_text,
     describe_bitmap_subtitles,
     describe_video,
     read_head,

@@ -1,4 +1,4 @@
-"""The user's files as bytes: opened once, decoded, unpacked, recognised by their first bytes."""
+"""The user's files as bytes: opened once, unpacked, recognised by their first bytes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
-from charset_normalizer import from_bytes
-
 from folioreel.errors import InputError
+from folioreel.ingest.encodings import decode_text
 from folioreel.reading import (
     LARGEST_TEXT,
     STRONGEST_PACKING,
@@ -39,21 +38,6 @@ _LARGEST_TOTAL = 2 * LARGEST_TEXT
 # What `zipfile` and its decompressors raise on damaged archives.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError)
 _BROKEN_ZIP = (*_DAMAGE, OSError, ValueError, ArithmeticError, LookupError, RuntimeError)
-
-_BOMS = (
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-# Encodings that are hardly in use any more, and that other ones are easily taken for.
-_OF_OLD_MACS = "mac_cyrillic mac_greek mac_iceland mac_latin2 mac_roman mac_turkish".split()
-# Languages in Latin script that Windows-1252 cannot write, as charset-normalizer names them.
-_NOT_WESTERN = frozenset(
-    "Polish Czech Slovak Hungarian Romanian Croatian Slovene Turkish Lithuanian Latvian "
-    "Estonian Vietnamese".split()
-)
 
 # How files begin, and what to call them in a message; what says more comes first.
 _Signatures = tuple[tuple[bytes, str], ...]
@@ -223,69 +207,6 @@ class Archive:
 def _folded(name: str) -> str:
     """One spelling for all of a path: capitals, backslashes, escapes, accents."""
     return unicodedata.normalize("NFC", unquote(name).replace("\\", "/")).casefold()
-
-
-def decode_text(data: bytes, path: Path) -> str:
-    """Text in any encoding that people use, with plain newlines.
-
-    UTF-8 is tried first, because other text is hardly ever valid UTF-8 by accident; after that,
-    statistics decide.
-    """
-    if len(data) > LARGEST_TEXT:
-        message = f"holds more than {megabytes(LARGEST_TEXT)} of text; is it the right file?"
-        raise InputError(message, path)
-    return _decode(data, path).replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _decode(data: bytes, path: Path) -> str:
-    for bom, encoding in _BOMS:
-        if data.startswith(bom):
-            return data.decode(encoding, errors="replace")
-    with suppress(UnicodeDecodeError):
-        text = data.decode("utf-8")
-        if "\x00" not in text:
-            return text
-    if (wide := _wide_encoding(data)) is not None:
-        return data.decode(wide, errors="replace")
-    if _looks_binary(data):
-        raise InputError("is not a text file (it holds binary data); give the text itself", path)
-    best = from_bytes(data, cp_exclusion=_OF_OLD_MACS).best()
-    western = data.decode("cp1252", errors="replace")
-    if best is None:
-        return western
-    # A file in Latin script and an old encoding is Windows-1252 unless its language says otherwise:
-    # the detector tells languages apart better than similar code pages, given enough text (a page
-    # or two). Latin script has few bytes outside ASCII; Cyrillic or Greek has more than 0.3.
-    mostly_ascii = sum(byte >= 0x80 for byte in data) < 0.3 * len(data)
-    if mostly_ascii and _has_odd_letters(western):
-        return data.decode("cp1250", errors="replace")
-    eastern = best.language in _NOT_WESTERN and len(data) > 4000
-    return western if mostly_ascii and not eastern else str(best)
-
-
-def _has_odd_letters(text: str) -> bool:
-    """Whether symbols stand inside words, as in Polish read as Windows-1252 (`by³a`)."""
-    # One or two may be powers or typing errors.
-    return len(re.findall(r"[^\W\d_][¹³¿¼¾¢ª¥][^\W\d_]", text)) > 2
-
-
-def _wide_encoding(data: bytes) -> str | None:
-    """The encoding of UTF-16 without a byte-order mark, or None.
-
-    Latin text in it has NUL as every other byte, and nowhere else.
-    """
-    head = data[:_HEAD_BYTES]
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if max(even, odd) <= 0.3 * len(head) / 2 or min(even, odd) >= 0.05 * len(head) / 2:
-        return None
-    return "utf-16-be" if even > odd else "utf-16-le"
-
-
-def _looks_binary(data: bytes) -> bool:
-    """Whether there are NUL bytes or many control characters."""
-    head = data[:_HEAD_BYTES]
-    control = sum(byte < 9 or 13 < byte < 27 for byte in head)
-    return 0 in head or control > 0.02 * len(head)
 
 
 def _match(data: bytes, signatures: _Signatures) -> str | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest import source
+from folioreel.ingest.encodings import decode_text
 from folioreel.text import unguard_cell
 
 _SEP_LINE = re.compile(r'sep=(\t|[^\w\s"])', re.IGNORECASE)
@@ -39,7 +40,7 @@ def read_rows(path: Path, *, quoted_tabs: bool = True) -> list[TableRow]:
     Raises:
         InputError: The file cannot be read or is not text, or a row has more cells than the first.
     """
-    text = source.decode_text(source.read_bytes(path), path)
+    text = decode_text(source.read_bytes(path), path)
     first, _, rest = text.partition("\n")
     announced = _SEP_LINE.fullmatch(first.strip('" '))
     delimiter = announced.group(1) if announced else _find_delimiter(first)

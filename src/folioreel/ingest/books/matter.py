@@ -25,7 +25,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block, Document
@@ -290,9 +290,14 @@ def _is_told(block: Block) -> bool:
     if not any(character.isupper() or character.islower() for character in block.text):
         return count_words(block.text) >= 5  # a script without capitals
     # A title page has its words in capitals.
-    return len(words) >= 3 and sum(word[:1].islower() for word in words[1:]) > 0.6 * (
-        len(words) - 1
-    )
+    inner = words[1:] if titles.reading_language() == "en" else _inner_words(words)
+    return len(words) >= 3 and sum(word[:1].islower() for word in inner) > 0.6 * len(inner)
+
+
+def _inner_words(words: Sequence[str]) -> list[str]:
+    """The words that begin no sentence, where speeches of a word or two may be in one paragraph."""
+    letters = [word for word in words if any(map(str.isalpha, word))]
+    return [word for before, word in pairwise(letters) if before[-1] not in _STORY_ENDS]
 
 
 def _first_chapter(blocks: list[Block]) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-ROMAN = r"(?=[IVXLC])(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})"
+# At least one letter: before `LETTER IN A BOTTLE`, nothing at all would be a numeral, too.
+ROMAN = r"(?=[IVXLC])(?:XC|XL|L?X{0,3}|C{1,3}(?:XC|XL|L?X{0,3}))(?:IX|IV|V?I{0,3})(?<=[IVXLCivxlc])"
 HAN = "[〇零一二三四五六七八九十百]{1,5}"
 NUMBER_LINE = re.compile(rf"^[\[(（【]?(\d{{1,3}}|[IVXLC]{{1,8}}|{HAN})[\])）】]?\.?$")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 from typing import Literal
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.aozora import is_aozora, strip_aozora
+from folioreel.ingest.books.bare_titles import promote_titles
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, promote_numbers
 from folioreel.ingest.books.titles import is_break, is_chapter_line, is_strong_heading, titles_in
 from folioreel.ingest.source import SourceFile
 from folioreel.language import decide_language, words_of
-from folioreel.text import QUOTES, count_words, join_lines, joint
+from folioreel.text import join_lines, joint
 
 # How the file separates paragraphs.
 Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
@@ -32,8 +32,6 @@ _LONG_LINE = 160  # letters; if full lines are longer, each line is a paragraph
 _MOST_BROKEN = 0.03  # of lines that are paragraphs, so few are long and end without a stop
 # Letters of double width say more than others.
 _WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
-_FEWEST_CAPITALS = 5  # lines in capitals that open chapters; fewer may be signs and letters
-_CHAPTER_WORDS = 100  # the shortest chapter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +72,7 @@ def parse_plain_text(
     for group in _paragraph_groups(lines, layout):
         titled = bool(blocks) and blocks[-1].kind == "heading"
         blocks += _classify(group, width, evenly_spaced=even, after_heading=titled)
-    blocks = _promote_capitals(promote_numbers(blocks), evenly_spaced=even)
+    blocks = promote_titles(promote_numbers(blocks), evenly_spaced=even)
     title = _stated_title(text) or _first_title(blocks) or default_title
     return Manuscript(title=title, blocks=tuple(blocks), titles_in=titles.reading_language())
 
@@ -208,46 +206,6 @@ def _classify(
         # A heading with its first paragraph right below it.
         return [_block("heading", group[:1]), _block(_body_kind(group[1:], width), group[1:])]
     return [_block(_body_kind(group, width), group)]
-
-
-def _promote_capitals(blocks: list[Block], *, evenly_spaced: bool) -> list[Block]:
-    """In a book without numbered chapters, turn lines in capitals that open them into headings.
-
-    Only in other languages than English, of whose many books each has its own signs and letters.
-    """
-    if titles.reading_language() == "en" or not evenly_spaced:
-        return blocks
-    headings = [block.text for block in blocks if block.kind == "heading"]
-    if sum(titles.is_numbered(text) and not titles.is_part(text) for text in headings) > 1:
-        return blocks
-    lines = [k for k, block in enumerate(blocks) if _is_capital_line(block)]
-    heads = {k for k, block in enumerate(blocks) if block.kind == "heading"} | set(lines)
-    words = [0, *accumulate(count_words(block.text) for block in blocks)]
-    opening: set[int] = set()
-    below = len(blocks)
-    for k in sorted(heads, reverse=True):
-        # A part's title stands right above a chapter's.
-        if words[below] - words[k + 1] >= _CHAPTER_WORDS or (below == k + 1 and below in opening):
-            opening.add(k)
-        below = k
-    found = opening.intersection(lines)
-    longest = max(
-        (words[b] - words[a] for a, b in pairwise([*sorted(heads), len(blocks)])), default=0
-    )
-    if len(found) < max(_FEWEST_CAPITALS, 0.8 * len(lines)) or longest > 0.5 * words[-1]:
-        return blocks
-    return [replace(b, kind="heading") if k in found else b for k, b in enumerate(blocks)]
-
-
-def _is_capital_line(block: Block) -> bool:
-    """Whether a block is one line in capitals, of a title's length, and not said by anybody."""
-    return (
-        (block.kind == "paragraph" or block.guessed)
-        and len(block.lines) == 1
-        and titles.is_capitals(block.text)
-        and len(block.text.split()) <= titles.TITLE_WORDS
-        and block.text[0] not in QUOTES + "—–-[("
-    )
 
 
 def _fits_heading(group: list[_Line]) -> bool:

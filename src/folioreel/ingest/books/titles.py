@@ -293,6 +293,11 @@ def is_chapter_line(text: str) -> bool:
     return _titles().is_chapter_line(bare_title(text))
 
 
+def is_bare_number(text: str) -> bool:
+    """Whether a heading is a chapter's number alone: `XII.`, `CHAPTER II`."""
+    return is_chapter_line(text) or bool(_BARE_NUMBER.match(bare_title(text)))
+
+
 def is_part(text: str) -> bool:
     """Whether a heading is that of a part or a book, which has chapters below it."""
     return _titles().is_part(bare_title(text))
@@ -334,8 +339,9 @@ def is_weak_heading(
     set_off = new_page or blank_before >= 2  # one blank line separates paragraphs
     if set_off and (is_numbered(text) or is_capitals(text) or is_short_caseless(text)):
         return True
-    # `XXXVIII.` ends with a stop too; anything of eight characters that does may be a sentence.
-    if evenly_spaced and is_numbered(text) and (len(text) < 8 or text[-1] not in END_MARKS):
+    # `XXXVIII.` ends with a stop too; what else has eight characters and does may be a sentence.
+    is_short = len(text) < 8 or text[-1] not in END_MARKS or bool(_BARE_NUMBER.match(text))
+    if evenly_spaced and is_numbered(text) and is_short:
         return True
     # The paper: "a chapter title has indentation, starts on a new page, and does not end with an
     # end symbol". Plain text shows a new page by a form feed or by four blank lines.

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from lxml import etree
 
 from folioreel.errors import InputError
-from folioreel.ingest.source import decode_text
+from folioreel.ingest.encodings import decode_text
 from folioreel.reading import LARGEST_TEXT
 
 Element: TypeAlias = etree._Element  # a node of a parsed document

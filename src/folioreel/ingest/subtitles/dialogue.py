@@ -23,6 +23,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError
 from folioreel.ingest.subtitles import file_style
+from folioreel.ingest.subtitles.bilingual import choose_language
 from folioreel.ingest.subtitles.credits import drop_credits
 from folioreel.ingest.subtitles.cues import (
     ParsedCues,
@@ -32,7 +33,7 @@ from folioreel.ingest.subtitles.cues import (
 from folioreel.ingest.subtitles.file_style import FileStyle
 from folioreel.ingest.subtitles.formats import name_language, read_cues
 from folioreel.ingest.subtitles.turns import Turn, find_turns
-from folioreel.language import PREFERRED, decide_language
+from folioreel.language import PREFERRED, decide_language, language_code, language_name
 from folioreel.sentences import split_sentences
 from folioreel.text import count_words, joint
 from folioreel.types import Subtitle
@@ -50,7 +51,9 @@ _LONGEST_PASSAGE = 20_000
 
 _OPENERS = "\"“‘'«([¿¡ "
 _CLOSERS = "\"”’»')]"
-_CLOSED = re.compile(rf"[.?!…。！？।؟][{re.escape(_CLOSERS)}]*$")
+_CLOSED = re.compile(
+    rf"(?:[.?!…。！？।؟\u037e]|(?<=[\u0370-\u03ff\u1f00-\u1fff]);)[{re.escape(_CLOSERS)}]*$"
+)
 # Looked for where a run of blanks or marks begins: to try each of its places takes squared time.
 _TRAILING_DOTS = re.compile(r"(?<!\s)\s*+(?:(?<!\.)\.{2,}+|…)\s*+$")
 _LEADING_DOTS = re.compile(r"^(?:\.{2,}|…)\s*")
@@ -89,21 +92,29 @@ def read_subtitles(
         frame_rate: The frame rate of the video, for files that count frames.
         language: Two letters, if the user gives it; by default what the text looks like, or, of a
             short one, what the file's name says (`film.fr.srt`).
-        preferred: Which language to read in a file that has several.
+        preferred: Which language to read in a file, or in cues, that have several.
     """
     parsed = read_cues(Path(path), frame_rate, preferred)
     if not any(cue.text.strip() for cue in parsed.cues):
         raise InputError("has no cues; was the file cut short?", path)
-    dialogue = build_dialogue(parsed, language)
+    dialogue = build_dialogue(parsed, language, preferred=preferred)
     named = dialogue.language or name_language(Path(path))
     return replace(dialogue, language=named, source="file", from_file=True)
 
 
 def build_dialogue(
-    parsed: ParsedCues, language: str | None = None, declared: str | None = None
+    parsed: ParsedCues,
+    language: str | None = None,
+    declared: str | None = None,
+    *,
+    preferred: str = PREFERRED,
 ) -> Dialogue:
-    """Clean cues and join them into spoken sentences; languages as in `decide_language`."""
+    """Clean cues and join them into spoken sentences; languages as in `decide_language`.
+
+    Of cues in two languages, the preferred one is read.
+    """
     repaired, faults = repair_cues(parsed.cues)
+    repaired, left_out = choose_language(repaired, language or language_code(declared) or preferred)
     text = "\n".join(cue.text for cue in repaired)
     language = decide_language(text, given=language, declared=declared)
     spoken = drop_credits(repaired, file_style.observe_style(repaired, language))
@@ -126,12 +137,15 @@ def build_dialogue(
         first_cue_s=min((cue.start_s for cue in repaired), default=0.0),
         last_cue_s=max((cue.end_s for cue in repaired), default=0.0),
         language=language,
-        notes=(*parsed.notes, *_describe(faults, style)),
+        notes=(*parsed.notes, *_describe(faults, style, left_out)),
     )
 
 
-def _describe(faults: Counter[str], style: FileStyle) -> Iterator[str]:
-    """Which cues were left out and which were repaired."""
+def _describe(faults: Counter[str], style: FileStyle, left_out: str | None) -> Iterator[str]:
+    """What was left out and which cues were repaired."""
+    if left_out is not None:
+        name = language_name(left_out)
+        yield f"the cues are in two languages: what is in {name} was left out (see --language)"
     dropped = [f"{faults[kind]} {kind}" for kind in _DROPPED if faults[kind]]
     kept = [f"{count} {kind}" for kind, count in faults.items() if count and kind not in _DROPPED]
     if dropped:

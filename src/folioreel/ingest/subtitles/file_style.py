@@ -14,18 +14,23 @@ from dataclasses import dataclass
 
 from folioreel.ingest.subtitles.cues import Cue
 from folioreel.ingest.subtitles.subtitle_words import SubtitleWords, subtitle_words
+from folioreel.text import MARKS
 
 BRACKETS = re.compile(r"\[[^\[\]]*\]|［[^［］]*］|【[^【】]*】")
 PARENTHESES = re.compile(r"\(([^()]*)\)|（([^（）]*)）")
-_WORD = r"[^\W\d_][\w'’.&/-]*"
+_WORD = rf"[^\W\d_][\w{MARKS}'’.&/-]*"
 LABEL = re.compile(
     rf"^((?:{_WORD}|\#?\d+)(?:\s+(?:{_WORD}|\#?\d+|&)){{0,4}})"
     rf"\s*(?:\([^()]*\)\s*)?[:：](?![\d/\\])\s*"
 )
 """Up to five words and a colon at the head of a line: perhaps the name of a speaker."""
-_NAME = re.compile(r"^[^\W\d_]['’.\w&/-]*(?:[ \t]+[\w'’.&#/-]+){0,3}$")
-_SENTENCE_END = re.compile(r"[.?!…。！？؟।۔][\"”’')»«“」』）]*$")
+_NAME = re.compile(rf"^[^\W\d_]['’.\w{MARKS}&/-]*(?:[ \t]+[\w{MARKS}'’.&#/-]+){{0,3}}$")
+# A Greek question ends with what is a semicolon elsewhere.
+_SENTENCE_END = re.compile(
+    r"(?:[.?!…。！？؟।۔\u037e]|(?<=[\u0370-\u03ff\u1f00-\u1fff]);)[\"”’')»«“」』）]*$"
+)
 _FULL_STOP = re.compile(r"[.…。।۔][\"”’')»«“」』）]*$")
+_QUOTING = tuple("„“«»「『")  # what somebody reports, not what a speaker says
 # Longer capitalised phrases before a colon are headlines, not names.
 _MOST_NAME_WORDS = 4
 _LONGEST_CASELESS = 6  # characters; before a colon without a space, a longer text is a clause
@@ -137,7 +142,10 @@ def find_label(line: str, style: FileStyle, may_open: bool) -> str | None:
     has_title = folded.split()[0].strip(".") in style.words.titles
     if folded in style.labels or has_title or words & style.words.roles:
         return label
-    speech = line[len(label) :].lstrip("\"“‘'.…-–—([¿¡♪ ")
+    speech = line[len(label) :]
+    if speech[:1] in _QUOTING:
+        return None  # `Powiedział: „Wrócę.”`
+    speech = speech.lstrip("\"“‘'.…-–—([¿¡♪ ")
     begins_anew = not speech[:1].islower() and not style.all_capitals
     return label if style.labelled and begins_anew and speech else None
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest import source
+from folioreel.ingest.encodings import decode_text
 from folioreel.ingest.subtitles import pysubs2_formats as events
 from folioreel.ingest.subtitles import subrip
 from folioreel.ingest.subtitles.cues import Cue, ParsedCues
@@ -165,13 +166,15 @@ def _decode(data: bytes, path: Path) -> str:
 
     Half of a subtitle file is numbers and times, which drown the statistics of its language.
     """
+    if b"\x00" not in data:  # not UTF-16
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     lines = data.split(b"\n")
     telling = [number for number, line in enumerate(lines) if not line.isascii()]
     if telling and b"\x00" not in data and not data.startswith(b"\xef\xbb\xbf"):
-        decoded = source.decode_text(b"\n".join(lines[k] for k in telling), path).split("\n")
+        decoded = decode_text(b"\n".join(lines[k] for k in telling), path).split("\n")
         if len(decoded) == len(telling):
             texts = [line.decode("ascii", errors="replace") for line in lines]
             for number, text in zip(telling, decoded, strict=True):
                 texts[number] = text
-            return "\n".join(texts).replace("\r\n", "\n").replace("\r", "\n")
-    return source.decode_text(data, path)
+            return "\n".join(texts)
+    return decode_text(data, path)

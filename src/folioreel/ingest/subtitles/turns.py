@@ -121,7 +121,9 @@ def _split_turns(
         dashed = _DASH.match(line) is not None
         rest = _ARROWS.sub("", _DASH.sub("", line))
         # `John:` counts as a label only if the sentence before has ended; `JOHN:` always does.
-        may_open = dashed or (is_closed(lines[number - 1]) if number else after_close)
+        # Where nothing ends with a stop, as in Thai, every cue may be somebody else's.
+        anew = after_close or (style.caseless and style.unpunctuated)
+        may_open = dashed or (is_closed(lines[number - 1]) if number else anew)
         label = file_style.find_label(rest, style, may_open)
         opens = label is not None or _ARROWS.match(_DASH.sub("", line)) is not None
         rest = rest[len(label) :].lstrip(" " + _DASHES) if label else rest

@@ -1,0 +1,109 @@
+"""Titles of chapters that only their places show: below numbers, or without any number.
+
+Only in other languages than English, of whose many books each has its own signs and letters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+from folioreel.ingest.books import titles
+from folioreel.ingest.books.blocks import Block
+from folioreel.sentences import split_sentences
+from folioreel.text import QUOTES, count_words
+
+_FEWEST_LINES = 5  # lines that open chapters; fewer may be signs and letters
+_MOST = 0.8  # of such lines, so many open chapters
+_CHAPTER_WORDS = 100  # the shortest chapter
+_FEWEST_NUMBERS = 3  # chapters with a title below their number; two may begin with a short sentence
+_MOST_BELOW = 0.5  # of the lines below such titles, so many may be as short
+_NO_TITLE = QUOTES + "—–―-[("  # how something begins that is said, or a note
+
+
+def promote_titles(blocks: list[Block], *, evenly_spaced: bool) -> list[Block]:
+    """Turn paragraphs of plain text that are titles of chapters into headings."""
+    if titles.reading_language() == "en":
+        return blocks
+    blocks = _promote_below_numbers(blocks)
+    if not evenly_spaced:
+        return blocks
+    found = _opening_lines(blocks, [k for k, b in enumerate(blocks) if _is_in_capitals(b)])
+    # Small letters tell less: only where the book has no other chapters.
+    if not found and sum(block.kind == "heading" for block in blocks) < _FEWEST_LINES:
+        unended = {k for k, block in enumerate(blocks) if _is_unended(block)}
+        # One below another is verse, or the lines of a letter.
+        if not any(k + 1 in unended for k in unended):
+            found = _opening_lines(blocks, sorted(unended))
+    return [replace(b, kind="heading") if k in found else b for k, b in enumerate(blocks)]
+
+
+def _promote_below_numbers(blocks: list[Block]) -> list[Block]:
+    """Where nearly every number has a short line below it (`II.`, `Die Höhle.`), it is a title."""
+    numbers = [
+        k
+        for k, block in enumerate(blocks[:-2])
+        if block.kind == "heading" and titles.is_bare_number(block.text)
+    ]
+    below = {k + 1 for k in numbers if _is_short_sentence(blocks[k + 1])}
+    titled = sum(blocks[k + 1].kind == "heading" for k in numbers)
+    if len(below) < max(_FEWEST_NUMBERS, _MOST * (len(numbers) - titled)):
+        return blocks
+    # Some books have nothing but short paragraphs.
+    if sum(_is_short_sentence(blocks[k + 1]) for k in below) > _MOST_BELOW * len(below):
+        return blocks
+    return [replace(b, kind="heading") if k in below else b for k, b in enumerate(blocks)]
+
+
+def _opening_lines(blocks: list[Block], lines: list[int]) -> set[int]:
+    """In a book without numbered chapters, the lines that open them if nearly all of them do."""
+    headings = [block.text for block in blocks if block.kind == "heading"]
+    if sum(titles.is_numbered(text) and not titles.is_part(text) for text in headings) > 1:
+        return set()
+    heads = {k for k, block in enumerate(blocks) if block.kind == "heading"} | set(lines)
+    words = [0, *accumulate(count_words(block.text) for block in blocks)]
+    opening: set[int] = set()
+    below = len(blocks)
+    for k in sorted(heads, reverse=True):
+        # A part's title stands right above a chapter's.
+        if words[below] - words[k + 1] >= _CHAPTER_WORDS or (below == k + 1 and below in opening):
+            opening.add(k)
+        below = k
+    found = opening.intersection(lines)
+    longest = max(
+        (words[b] - words[a] for a, b in pairwise([*sorted(heads), len(blocks)])), default=0
+    )
+    if len(found) < max(_FEWEST_LINES, _MOST * len(lines)) or longest > 0.5 * words[-1]:
+        return set()
+    return found
+
+
+def _is_short_line(block: Block) -> bool:
+    """Whether a block is one line of a title's length, and not said by anybody."""
+    return (
+        (block.kind == "paragraph" or block.guessed)
+        and len(block.lines) == 1
+        and len(block.text.split()) <= titles.TITLE_WORDS
+        and block.text[0] not in _NO_TITLE
+    )
+
+
+def _is_short_sentence(block: Block) -> bool:
+    """Whether a block is a short line of one sentence, in a script that has capitals."""
+    if not _is_short_line(block) or not titles.has_case(block.text):
+        return False
+    return len(split_sentences(block.text, titles.reading_language())) == 1
+
+
+def _is_in_capitals(block: Block) -> bool:
+    return _is_short_line(block) and titles.is_capitals(block.text)
+
+
+def _is_unended(block: Block) -> bool:
+    """Whether a line begins with a capital, and does not end like a sentence."""
+    text = block.text
+    return (
+        _is_short_line(block)
+        and text[0].isupper()
+        and text[-1] not in titles.END_MARKS + QUOTES + ")]-—–"
+    )
