@@ -79,6 +79,9 @@ def main() -> None:
     parser.add_argument("books", type=Path, help="folder of parallel books")
     parser.add_argument("--out", type=Path, required=True, help="folder for the pairs")
     parser.add_argument("--without", nargs="*", default=[], help="books and languages to leave out")
+    parser.add_argument(
+        "--judged", type=float, default=_JUDGED, help="share of the lines that are judged"
+    )
     options = parser.parse_args()
     folders = [path for path in sorted(options.books.iterdir()) if path.name not in options.without]
     for turn, folder in enumerate(folders):
@@ -89,7 +92,7 @@ def main() -> None:
             later = [*folders[turn + 1 :], *folders[:turn]]
             others = [path for path in later if (path / f"{spoken}.txt").exists()]
             if others:
-                make_pair(folder, spoken, written, others[0], pair)
+                make_pair(folder, spoken, written, others[0], pair, options.judged)
             print(pair.name if others else f"{pair.name}: no other book in {spoken}", flush=True)
 
 
@@ -101,14 +104,16 @@ def _pairs(languages: list[str], turn: int) -> Iterator[tuple[str, str]]:
     yield from pairwise(others)
 
 
-def make_pair(folder: Path, spoken: str, written: str, other: Path, out: Path) -> None:
+def make_pair(
+    folder: Path, spoken: str, written: str, other: Path, out: Path, judged: float = _JUDGED
+) -> None:
     """Write a film in one language and the book in another as a judged pair."""
     random = np.random.default_rng(zlib.crc32(out.name.encode()))
     source, book = _read(folder, spoken), _read(folder, written)
     added = [text for _, text in _speeches(_read(other, spoken), random)]
     lines = _make_film(source, _place(source, book), added, random)
     numbers = _write_book(book, out / "book.txt")
-    _write_film(lines, numbers, random, out)
+    _write_film(lines, numbers, random, out, judged)
 
 
 def _read(folder: Path, language: str) -> Book:
@@ -221,7 +226,7 @@ def _write_book(book: Book, path: Path) -> list[int]:
 
 
 def _write_film(
-    lines: list[Line], numbers: list[int], random: np.random.Generator, out: Path
+    lines: list[Line], numbers: list[int], random: np.random.Generator, out: Path, judged: float
 ) -> None:
     cues, spoken = [], ["id\tstart_s\tend_s\ttext"]
     gold = ["id\tverdict\thow\tline_from\tline_to\talternates"]
@@ -231,7 +236,7 @@ def _write_film(
         times = [format_timestamp(at_s, ",") for at_s in (time_s, end_s)]
         cues.append(f"{number + 1}\n{times[0]} --> {times[1]}\n{line.text}\n")
         spoken.append(f"{number}\t{time_s:.3f}\t{end_s:.3f}\t{line.text}")
-        if random.random() < _JUDGED:
+        if random.random() < judged:
             first, last = (numbers[j] for j in line.passage) if line.passage else ("-", "-")
             gold.append(f"{number}\t{line.verdict}\t-\t{first}\t{last}\t-")
         time_s = end_s + 0.2

@@ -310,7 +310,7 @@ class Film:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """A passage that a moment may render; the score ranks it, but only the first is calibrated."""
+    """A passage that a moment may render, and the probability that the truth is near it."""
 
     sentence: int
     score: float

@@ -61,6 +61,13 @@ def test_a_window_gives_what_the_whole_film_gives(config, long_film, long_book, 
         assert [link.sentence for link in links] == [link.sentence for link in whole]
         assert [link.in_book for link in links] == [link.in_book for link in whole]
         assert np.allclose([k.score for k in links], [k.score for k in whole], atol=2e-3)
+        known = [
+            [{a.sentence: a.score for a in k.alternatives} for k in some] for some in (links, whole)
+        ]
+        same = [one.keys() == other.keys() for one, other in zip(*known, strict=True)]
+        assert np.mean(same) > 0.98  # of two passages that are as likely, either may be third
+        for one, other in zip(*known, strict=True):
+            assert all(abs(one[k] - other[k]) < 2e-3 for k in one.keys() & other.keys())
     assert np.array_equal(scores, before)
 
 

@@ -56,8 +56,8 @@ def books(tmp_path_factory):
 
 @pytest.fixture
 def all_kept(monkeypatch):
-    """Films that leave nothing out, and of which all lines are judged."""
-    for name in ("_KEPT_SCENES", "_KEPT_LINES", "_JUDGED"):
+    """Films that leave nothing out."""
+    for name in ("_KEPT_SCENES", "_KEPT_LINES"):
         monkeypatch.setattr(films, name, 1.0)
     monkeypatch.setattr(films, "_SURE", 0.6)  # a book of sixteen sentences tells little
 
@@ -68,8 +68,9 @@ def written(out: Path, code: str = "film.srt") -> str:
 
 @pytest.mark.parametrize(("spoken", "in_book"), [("en", "fr"), ("fr", "en")])
 def test_lines_are_where_their_translation_is(spoken, in_book, books, tmp_path, all_kept):
-    films.make_pair(books / "ferry", spoken, in_book, books / "ship", tmp_path / "pair")
+    films.make_pair(books / "ferry", spoken, in_book, books / "ship", tmp_path / "pair", 1.0)
     pair = load_pair(tmp_path / "pair")
+    assert len(pair.judgements) == len(pair.spoken)
     lines = (tmp_path / "pair" / "book.txt").read_text("utf-8").splitlines()
     own, other = (0, 1) if spoken == "en" else (1, 0)
     found = []
@@ -96,7 +97,7 @@ def test_the_same_books_give_the_same_film(books, tmp_path):
 
 
 def test_the_pairs_can_be_learned_from(books, tmp_path, all_kept):
-    films.make_pair(books / "ferry", "en", "fr", books / "ship", tmp_path / "pair")
+    films.make_pair(books / "ferry", "en", "fr", books / "ship", tmp_path / "pair", 1.0)
     (item,) = read_judged(tmp_path / "pair", like="across")
     assert (item.film.language, item.book.language) == ("en", "fr")
     assert item.measured.planes.any(axis=(1, 2)).all()  # cognates, too: captain and capitaine

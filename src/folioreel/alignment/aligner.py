@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from folioreel import __version__
 from folioreel.alignment import links
-from folioreel.alignment.alternatives import Others, find_others
+from folioreel.alignment.alternatives import find_places
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.decode import decode_chain
 from folioreel.alignment.marginals import chain_marginals
@@ -234,12 +234,8 @@ class Aligner:
             silent = silent_moments(film)
             positions = follow_book(scores, film_times(film), config.steps, fixed, silent)
             energy = -positions.log_partition
-            sentences, evidence = self.find_links(positions, scores, book, silent)
-            placed = (
-                sentences,
-                links.calibrate(evidence, silent, config.calibration),
-                find_others(positions.rendered, sentences, book),
-            )
+            passages, evidence = self.find_links(positions, scores, book, silent)
+            placed = passages, links.calibrate_passages(evidence, silent, config.calibration)
         else:
             chain = judge_chain(make_chain(scores, time_steps(film), config.chain), judged)
             path = decode_chain(chain)
@@ -254,18 +250,24 @@ class Aligner:
         book: Book,
         silent: NDArray[np.bool_] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The sentences of a run of moments, silent or not, and what is known of these links."""
+        """The passages of a run of moments, silent or not, the link's own first: (I, P).
+
+        Also what is known of each: (P, I, 3).
+        """
         sentences = links.choose_sentences(positions, book, silent)
-        return sentences, links.link_evidence(positions, scores, sentences, book)
+        passages = find_places(positions.rendered, sentences, book)
+        evidence = [links.link_evidence(positions, scores, one, book) for one in passages.T]
+        return passages, np.stack(evidence)
 
     def place_path(
         self, path: NDArray[np.int64], probability: NDArray[np.float32], book: Book
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], Others]:
-        """The sentences of a run of moments on the chain's path, their scores, and others."""
-        near = links.passage_probability(probability, path, book, reach=1)
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The passages of a run of moments and their scores, the path's own first: (I, P)."""
+        passages = find_places(probability, path, book)
+        near = [links.passage_probability(probability, one, book, reach=1) for one in passages.T]
         calibration = self.config.calibration
-        scores = expit(calibration.link * links.logit(near) + calibration.bias)
-        return path, scores, find_others(probability, path, book)
+        scores = expit(calibration.link * links.logit(np.column_stack(near)) + calibration.bias)
+        return passages, np.minimum(scores, scores[:, :1])
 
     def signature(self, energy: float, *, pictures: bool = False) -> dict[str, object]:
         """Everything it takes to reproduce the alignment; `pictures`: the film was watched."""

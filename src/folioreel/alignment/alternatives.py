@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from folioreel.types import Alternative, Book, Link
+from folioreel.types import Alternative, Book
 
 _OTHERS = 2  # passages beside the link's own
 _REACH = 3  # paragraphs on each side that are the same place, as for the link itself
@@ -13,15 +13,14 @@ _ROWS = 128  # moments that are looked at together, as for the links
 _DIGITS = 3  # of a probability
 _LEAST = 0.005  # passages with a smaller probability are not worth a reader's time
 
-Others = list[tuple[Alternative, ...]]
-"""For each moment, the best other places, with their probabilities if the link is wrong."""
 
+def find_places(
+    rendered: NDArray[np.float32], sentences: NDArray[np.int64], book: Book
+) -> NDArray[np.int64]:
+    """The best sentence of each of the best places, that of the link first: (I, 1 + others).
 
-def find_others(rendered: NDArray[np.float32], sentences: NDArray[np.int64], book: Book) -> Others:
-    """The best sentence of each of the best places that are not the link's own.
-
-    A place is a paragraph with those within `_REACH` of it, less what belongs to a better place, so
-    the probabilities of all places add up to at most 1.
+    A place is a paragraph with those within `_REACH` of it, less what belongs to a better place.
+    Where no other has a chance, the link's own sentence stands again.
 
     Args:
         rendered: The probability that a moment renders a sentence: (I, J).
@@ -30,41 +29,42 @@ def find_others(rendered: NDArray[np.float32], sentences: NDArray[np.int64], boo
     """
     starts = np.array([paragraph.sentences.start for paragraph in book.paragraphs])
     own = np.array(book.paragraph_of)[sentences]
-    found: Others = []
+    found = np.repeat(sentences[:, None], 1 + _OTHERS, axis=1)
     for first in range(0, len(rendered), _ROWS):
         rows = rendered[first : first + _ROWS]
-        masses = np.add.reduceat(rows, starts, axis=1).astype(np.float64)  # (rows, paragraphs)
-        here = _take_out(masses, own[first : first + _ROWS])
-        places = []
-        for _ in range(_OTHERS):
+        masses = np.add.reduceat(rows, starts, axis=1)  # (rows, paragraphs)
+        _take_out(masses, own[first : first + _ROWS])
+        for k in range(1, 1 + _OTHERS):
             best = masses.argmax(axis=1)
-            places.append((best, _take_out(masses, best) / np.maximum(1 - here, 1e-9)))
-        for i, row in enumerate(rows):
-            others = []
-            for best, shares in places:
+            for i in np.flatnonzero(masses.max(axis=1) > 0):
                 inside = book.paragraphs[best[i]].sentences
-                sentence = inside.start + int(row[inside.start : inside.stop].argmax())
-                others.append(Alternative(sentence=sentence, score=min(1.0, float(shares[i]))))
-            found.append(tuple(other for other in others if other.score > 0))
+                place = rows[i, inside.start : inside.stop].argmax()
+                found[first + i, k] = inside.start + place
+            _take_out(masses, best)
     return found
 
 
-def _take_out(masses: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Sum what lies within `_REACH` of a place in each row, and set it to 0: (rows,)."""
+def _take_out(masses: NDArray[np.float32], places: NDArray[np.int64]) -> None:
+    """Set what lies within `_REACH` of a place to 0 in each row."""
     columns = places[:, None] + np.arange(-_REACH, _REACH + 1)  # (rows, 2 · reach + 1)
-    inside = (columns >= 0) & (columns < masses.shape[1])
     columns = columns.clip(0, masses.shape[1] - 1)
-    rows = np.arange(len(masses))[:, None]
-    total: NDArray[np.float64] = np.where(inside, masses[rows, columns], 0).sum(axis=1)
-    masses[rows, columns] = 0
-    return total
+    masses[np.arange(len(masses))[:, None], columns] = 0
 
 
-def all_passages(link: Link, others: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
-    """The link's own passage and the others, with the probability of each."""
-    passages = [Alternative(sentence=link.sentence, score=round(link.score, _DIGITS))]
-    for other in others:
-        score = round((1 - link.score) * other.score, _DIGITS)
-        if score >= _LEAST:
-            passages.append(Alternative(sentence=other.sentence, score=score))
-    return tuple(passages)
+def list_passages(
+    sentences: NDArray[np.int64], scores: NDArray[np.float64]
+) -> tuple[Alternative, ...]:
+    """The passages of one moment, the link's own first and then by their scores.
+
+    Each score is the probability that the truth is near that passage. They may add up to more than
+    1: the truth may be near two of them, and books tell some things twice.
+    """
+    rounded = np.round(scores, _DIGITS).tolist()
+    passages = [
+        Alternative(sentence=sentence, score=score)
+        for sentence, score in zip(sentences.tolist(), rounded, strict=True)
+    ]
+    link = passages[0]
+    others = {other for other in passages[1:] if other.sentence != link.sentence}
+    kept = [other for other in others if other.score >= _LEAST]
+    return (link, *sorted(kept, key=lambda other: (-other.score, other.sentence)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from folioreel.alignment.alternatives import Others, all_passages
+from folioreel.alignment.alternatives import list_passages
 from folioreel.alignment.blocks import SolvedRows
 from folioreel.alignment.positions import Fixed, Positions
 from folioreel.config import CalibrationConfig
@@ -120,6 +120,18 @@ def calibrate(
     return scores
 
 
+def calibrate_passages(
+    evidence: NDArray[np.float64], silent: NDArray[np.bool_], config: CalibrationConfig
+) -> NDArray[np.float64]:
+    """The scores of several passages of each moment, from their evidence (P, I, 3): (I, P).
+
+    What was fitted to links holds for the others as well (docs/explanation/results.md,
+    “Alternatives”). None is surer than the link, the first.
+    """
+    scores = np.column_stack([calibrate(one, silent, config) for one in evidence])
+    return np.minimum(scores, scores[:, :1])
+
+
 def look_around(evidence: NDArray[np.float64], silent: NDArray[np.bool_]) -> NDArray[np.float64]:
     """What `CalibrationConfig` weighs: (I, 3).
 
@@ -142,16 +154,18 @@ def logit(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def make_links(
     first: int,
-    sentences: NDArray[np.int64],
+    passages: NDArray[np.int64],
     probabilities: NDArray[np.float64],
-    others: Others,
     judged: Mapping[int, int],
     in_book_from: float,
 ) -> tuple[Link, ...]:
-    """The links of consecutive moments from `first` on; a judged one is certain."""
+    """The links of consecutive moments from `first` on; a judged one is certain.
+
+    `passages` and `probabilities` are the link's and those of its alternatives: (I, P).
+    """
     links = []
-    found = zip(sentences, probabilities, others, strict=True)
-    for i, (sentence, score, other) in enumerate(found, first):
+    for i, (sentences, scores) in enumerate(zip(passages, probabilities, strict=True), first):
+        sentence, score = sentences[0], scores[0]
         if i in judged:
             in_book = judged[i] != ABSENT
             sentence = judged[i] if in_book else sentence
@@ -159,7 +173,7 @@ def make_links(
         else:
             in_book = bool(score >= in_book_from)
             link = Link(moment=i, sentence=int(sentence), score=float(score), in_book=in_book)
-            link = replace(link, alternatives=all_passages(link, other))
+            link = replace(link, alternatives=list_passages(sentences, scores))
         links.append(link)
     return tuple(links)
 

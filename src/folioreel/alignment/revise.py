@@ -11,16 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from folioreel.alignment.aligner import Aligner
-from folioreel.alignment.alternatives import Others, find_others
 from folioreel.alignment.blocks import ChainBlocks, PositionBlocks, SolvedRows
-from folioreel.alignment.links import AROUND, calibrate, fix_position, fix_positions, make_links
+from folioreel.alignment.links import (
+    AROUND,
+    calibrate_passages,
+    fix_position,
+    fix_positions,
+    make_links,
+)
 from folioreel.alignment.positions import film_times
 from folioreel.models.chain import make_chain, time_steps
 from folioreel.similarity.tensor import silent_moments
 from folioreel.types import Book, Film, Link
 
-PlacedRows = tuple[int, NDArray[np.int64], NDArray[np.float64], Others]
-"""The first of a run of moments, their sentences, their probabilities, and other passages."""
+PlacedRows = tuple[int, NDArray[np.int64], NDArray[np.float64]]
+"""The first of a run of moments, their passages, and the probabilities of these."""
 
 
 class Reviser:
@@ -79,14 +84,11 @@ class Reviser:
             part = slice(rows.first, rows.first + len(rows.rendered))
             silent = self._silent[part]
             found.append(self._aligner.find_links(rows, self._scores[part], self._book, silent))
-        sentences, evidence = map(np.concatenate, zip(*found, strict=True))
-        others = [
-            other
-            for rows, (chosen, _) in zip(solved, found, strict=True)
-            for other in find_others(rows.rendered, chosen, self._book)
-        ]
-        scores = calibrate(evidence, self._silent[first:last], self._aligner.config.calibration)
+        passages = np.concatenate([one[0] for one in found])
+        evidence = np.concatenate([one[1] for one in found], axis=1)
+        calibration = self._aligner.config.calibration
+        scores = calibrate_passages(evidence, self._silent[first:last], calibration)
         inner = slice(
             AROUND if first else 0, len(scores) - (AROUND if last < len(self._silent) else 0)
         )
-        return first + inner.start, sentences[inner], scores[inner], others[inner]
+        return first + inner.start, passages[inner], scores[inner]

@@ -142,8 +142,8 @@ def _judged_evidence(
     assert config.steps is not None
     scores = item.measured.scores(config)
     positions = follow_book(scores, item.measured.times, config.steps)
-    sentences, evidence = Aligner.find_links(positions, scores, item.book)
-    known = look_around(evidence, item.measured.silent)
+    passages, evidence = Aligner.find_links(positions, scores, item.book)
+    known = look_around(evidence[0], item.measured.silent)
     # Each link has its own number as its score, by which a judged line tells which link is its own.
     links = [
         PlacedLink(
@@ -152,7 +152,9 @@ def _judged_evidence(
             line=item.book.sentences[sentence].line,
             score=float(number),
         )
-        for number, (moment, sentence) in enumerate(zip(item.film.moments, sentences, strict=True))
+        for number, (moment, sentence) in enumerate(
+            zip(item.film.moments, passages[:, 0], strict=True)
+        )
     ]
     outcomes = judge_links(item.pair, links)
     own = outcomes.scores[outcomes.stated].astype(int)
