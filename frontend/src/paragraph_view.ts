@@ -54,10 +54,11 @@ export function makeBlock(app: App, block: number): HTMLElement {
     if (!app.isTold(j)) continue;
     if (last === null) start = j;
     else if (j > last + 1) text.append("… ");
-    const lines = app.book.verseLines(j);
-    if (lines.isVerse) text.classList.add("verse");
-    if (lines.isVerse && lines.startsLine && last !== null) text.append(element("br"));
-    const parts = lines.texts.flatMap((line, k) => (k === 0 ? [line] : [element("br"), line]));
+    const { isVerse, startsLine, lines } = app.book.linesOf(j);
+    if (isVerse) text.classList.add("verse");
+    if (startsLine && last !== null) text.append(element("br"));
+    const set = lines.map((line) => line.map((run) => (run.isItalic ? element("i", {}, run.text) : run.text)));
+    const parts = set.flatMap((line, k) => (k === 0 ? line : [element("br"), ...line]));
     const next = app.book.sentences[j + 1];
     const gap = j + 1 < end && next !== undefined ? gapBetween(app.book.sentences[j], next) : " ";
     text.append(element("span", { class: "sentence", "data-sentence": j }, ...parts), gap);

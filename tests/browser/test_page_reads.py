@@ -366,6 +366,26 @@ def test_languages_give_direction_and_hyphens(new_page, write_page):
     assert first.evaluate("node => getComputedStyle(node).hyphens") == "auto"
 
 
+def test_italics_of_a_book(new_page, write_page, tmp_path):
+    (tmp_path / "book.html").write_text(
+        "<p>The 🎬 was <i>dark</i>, and <i>The</i> <cite>Evening\nStar</cite> was late.</p>"
+        "<div class='poem'><p>Oh, <i>the river</i></p><p><i>runs</i> down.</p></div>",
+        encoding="utf-8",
+    )
+    book = load_book(tmp_path / "book.html")
+    small = small_alignment()
+    links = tuple(replace(link, sentence=0, alternatives=()) for link in small.links)
+    page = new_page()
+    page.goto(write_page(make_payload(Alignment(book=book, film=small.film, links=links))))
+    assert page.locator(".sentence").all_inner_texts() == [
+        "The 🎬 was dark, and The Evening Star was late.",
+        "Oh, the river\nruns down.",
+    ]
+    slanted = page.locator(".sentence i")
+    assert slanted.all_inner_texts() == ["dark", "The Evening Star", "the river", "runs"]
+    assert slanted.first.evaluate("node => getComputedStyle(node).fontStyle") == "italic"
+
+
 def test_verse_and_marked_headings_of_a_book(new_page, write_page, tmp_path):
     song = (
         "Oh, the river runs down to the sea,\n"

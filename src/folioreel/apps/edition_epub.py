@@ -19,6 +19,7 @@ from folioreel.apps.adaptation import chapter_name
 from folioreel.apps.illustrate import Edition, Mark, Still
 from folioreel.export.xml_files import xml_text
 from folioreel.files import replacing
+from folioreel.ingest.books.emphasis import cut_emphasis
 from folioreel.language import RIGHT_TO_LEFT
 from folioreel.text import cut_text, sentence_joint, squeeze
 from folioreel.times import format_clock
@@ -274,9 +275,8 @@ class _Writer:
     def _sentence(self, sentence: Sentence) -> str:
         times = "".join(map(self._time, self._marks.get(sentence.index, ())))
         cuts = [0, *filter(None, sentence.breaks), len(sentence.text)]
-        lines = (sentence.text[a:b].strip() for a, b in pairwise(cuts))
-        begins_line = 0 in sentence.breaks
-        return f"{'<br/>' if begins_line else ''}{times}{'<br/>'.join(map(_text, lines))}"
+        lines = "<br/>".join(_line(sentence, start, end) for start, end in pairwise(cuts))
+        return f"{'<br/>' if 0 in sentence.breaks else ''}{times}{lines}"
 
     def _time(self, mark: Mark) -> str:
         """A time in the margin; of a film without pictures, also what is said then."""
@@ -310,6 +310,16 @@ class _Writer:
             path = self._film.files[part].path
             address += quote("" if path is None else path.name)
         return f'<a href="{html.escape(address)}#t={time_s:.1f}">{text}</a>'
+
+
+def _line(sentence: Sentence, start: int, end: int) -> str:
+    """One line of verse, or a whole sentence of prose, with its italics."""
+    text = sentence.text[start:end].rstrip()
+    markup, at = "", 0
+    for a, b in cut_emphasis(sentence.emphasis, start, start + len(text)):
+        markup += f"{_text(text[at:a])}<i>{_text(text[a:b])}</i>"
+        at = b
+    return markup + _text(text[at:])
 
 
 def _jpeg(name: str, content: bytes, properties: str = "") -> _File:
