@@ -54,10 +54,10 @@ export class Stage {
       this.still,
       this.card,
       this.picker,
-      this.overlay.passage,
     );
     if (app.payload.film.language) this.subtitle.lang = app.payload.film.language;
-    this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.overlay.seek, this.makeControls(), this.subtitle);
+    const words = element("div", { class: "words" }, this.overlay.passage, this.subtitle);
+    this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.overlay.seek, this.makeControls(), words);
     app.on("player", () => this.showPlayer());
     app.on("time", () => this.showTime());
     const { server, thumbnails } = app.payload;
@@ -181,7 +181,7 @@ export class Stage {
 
   toggleFull(): void {
     if (document.fullscreenElement) void document.exitFullscreen();
-    else this.root.requestFullscreen?.().catch(() => this.app.say("The browser does not allow full screen."));
+    else (this.root.requestFullscreen?.() ?? Promise.reject()).catch(() => this.app.say("The browser does not allow full screen."));
   }
 
   /** What is on the screen, for a card; null where there is no picture. */

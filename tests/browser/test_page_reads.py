@@ -409,3 +409,56 @@ def test_verse_and_marked_headings_of_a_book(new_page, write_page, tmp_path):
     lines = page.locator(".verse").inner_text().split("\n")
     assert [line.strip() for line in lines] == song.split("\n")
     assert not re.search("#", page.locator(".sheet").inner_text())
+
+
+@pytest.mark.parametrize(
+    "size", [UPRIGHT, SIDEWAYS, {"width": 768, "height": 1024}, {"width": 1366, "height": 768}]
+)
+def test_full_screen_is_full_of_the_film(new_page, write_page, size):
+    page = new_page(**size)
+    page.goto(write_page(small_payload()))
+    page.keyboard.press("n")
+    page.keyboard.press("f")
+    page.locator(".stage:fullscreen").wait_for()
+    page.locator(".stage:fullscreen .passage").wait_for()
+    screen, passage, said, seek = (
+        page.locator(part).bounding_box() for part in (".screen", ".passage", ".subtitle", ".seek")
+    )
+    assert screen["width"] == size["width"]
+    assert screen["height"] > size["height"] - 130  # all but the seek bar and the buttons
+    assert screen["y"] <= passage["y"]
+    assert passage["y"] + passage["height"] <= said["y"]
+    assert said["y"] + said["height"] <= seek["y"]
+    page.keyboard.press("p")
+    assert page.locator(".passage").is_hidden()
+
+
+def test_a_tablet_has_room_for_fingers(new_page, write_page):
+    page = new_page(width=768, height=1024, is_mobile=True, has_touch=True)
+    payload = small_payload()
+    payload["film"]["duration_s"] = 5057
+    page.goto(write_page(payload))
+    page.evaluate("document.querySelector('.mute').hidden = false")  # as with a film
+    assert page.locator(".actions").is_visible()
+    assert targets(page) == []
+    film = page.locator(".film").bounding_box()
+    for part in (".controls .share", ".controls > :last-child", ".actions > :last-child", ".zoom"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] + box["width"] <= film["x"] + film["width"], part
+    tops = {round(b.bounding_box()["y"]) for b in page.locator(".actions > button:visible").all()}
+    assert len(tops) == 1
+
+
+def test_the_margin_has_the_first_time_of_a_paragraph(new_page, write_page):
+    payload = small_payload()
+    first, second = payload["book"]["paragraphs"][1:3]
+    assert second - first > 1
+    for link in payload["links"]:
+        link |= {"sentence": 0, "in_book": True, "score": 0.9, "alternatives": []}
+    payload["links"][5] |= {"sentence": first + 1}
+    payload["links"][20] |= {"sentence": first}
+    page = new_page()
+    page.goto(write_page(payload))
+    paragraph = page.locator(".item", has=page.locator(f"[data-sentence='{first}']"))
+    start_s = payload["moments"][5]["start_s"]
+    assert paragraph.get_attribute("data-time") == f"{int(start_s // 60)}:{int(start_s % 60):02}"
