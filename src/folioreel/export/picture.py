@@ -107,8 +107,10 @@ def write_picture(alignment: Alignment, path: Path, style: PictureStyle = USUAL_
     with replacing(path) as temporary:
         # No date inside: two identical runs give identical files.
         metadata = _no_date(path.suffix)
-        # Nor random ids; and text stays text, which people search and edit.
-        with rc_context({"svg.hashsalt": "folioreel", "svg.fonttype": "none"}):
+        # Nor random ids; text stays text, which people search and edit, and PDF has fonts that
+        # publishers take: TrueType, not Type 3.
+        settings = {"svg.hashsalt": "folioreel", "svg.fonttype": "none", "pdf.fonttype": 42}
+        with rc_context(settings):
             figure = draw_alignment(alignment, style)
             figure.set_facecolor(_PAPER.get(path.suffix, "white"))
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
