@@ -68,7 +68,9 @@ _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <link rel="stylesheet" href="edition.css"/>
 </head>
 <body{kind}>
+<main>
 {body}
+</main>
 </body>
 </html>
 """
@@ -240,12 +242,12 @@ class _Writer:
         # Readers list the first of the two in their menu, so it leads to the second.
         chapters.insert(0, '<li><a href="nav.xhtml#scenes" lang="en">Scenes of the film</a></li>')
         return (
-            '<nav epub:type="toc" id="chapters"><h1 lang="en">Contents</h1>\n<ol>\n'
+            '<nav epub:type="toc" id="chapters" aria-labelledby="contents">'
+            '<h1 id="contents" lang="en">Contents</h1>\n<ol>\n'
             + "\n".join(chapters)
-            + '\n</ol>\n</nav>\n<nav epub:type="loi" id="scenes">'
-            '<h2 lang="en">Scenes of the film</h2>\n<ol class="scenes">\n'
-            + "\n".join(scenes)
-            + "\n</ol>\n</nav>"
+            + '\n</ol>\n</nav>\n<nav epub:type="loi" id="scenes" '
+            'aria-labelledby="of-film"><h2 id="of-film" lang="en">Scenes of the film</h2>\n'
+            '<ol class="scenes">\n' + "\n".join(scenes) + "\n</ol>\n</nav>"
         )
 
     def _place(self, paragraph: int) -> str:
