@@ -33,6 +33,8 @@ def test_lines_and_times_stand_at_the_paragraphs_they_are_of(new_page, tmp_path)
     for paragraph, time, line in found:
         assert abs(time - paragraph) < 12
         assert abs(line - paragraph) < 12
+    left, text = (page.locator(part).first.bounding_box()["x"] for part in (".time", "p"))
+    assert 0 <= left < text  # in the margin
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: `npm ci` in frontend/")
