@@ -462,3 +462,29 @@ def test_the_margin_has_the_first_time_of_a_paragraph(new_page, write_page):
     paragraph = page.locator(".item", has=page.locator(f"[data-sentence='{first}']"))
     start_s = payload["moments"][5]["start_s"]
     assert paragraph.get_attribute("data-time") == f"{int(start_s // 60)}:{int(start_s % 60):02}"
+
+
+@pytest.mark.parametrize(
+    "size", [UPRIGHT, SIDEWAYS, {"width": 768, "height": 1024}, {"width": 1366, "height": 768}]
+)
+def test_long_titles_push_nothing_out(new_page, write_page, size):
+    payload = small_payload()
+    long = "The Extraordinarily Long and Quite Unabbreviated Title of a Victorian Novel " * 2
+    payload["book"]["title"] = payload["film"]["title"] = long
+    payload["book"]["chapters"][0]["title"] = long
+    page = new_page(**size)
+    page.goto(write_page(payload))
+    for part in (".bar", ".film", ".book", ".contents-now", ".controls > :last-child"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] + box["width"] <= size["width"], part
+    assert page.locator(".search input").bounding_box()["width"] >= 100
+
+
+def test_times_of_hours_are_whole_on_a_phone(new_page, write_page):
+    payload = small_payload()
+    payload["film"]["duration_s"] = 6826
+    page = new_page(**UPRIGHT)
+    page.goto(f"{write_page(payload)}#t=5700")
+    time = page.locator(".time")
+    assert time.inner_text() == "1:35:00 / 1:53:46"
+    assert time.evaluate("node => node.scrollWidth <= node.clientWidth")
