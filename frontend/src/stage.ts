@@ -20,7 +20,7 @@ export class Stage {
   readonly overlay: Overlay;
   private readonly still = element("img", { alt: "", class: "still", hidden: true });
   /** A keyboard scrolls what can have the focus: lines may be longer than the screen is high. */
-  private readonly card = element("p", { class: "title-card", tabindex: 0, hidden: true });
+  private readonly card = element("p", { class: "title-card", dir: "auto", tabindex: 0, hidden: true });
   private readonly picker: HTMLElement;
   private readonly playButton: HTMLButtonElement;
   private readonly muteButton: HTMLButtonElement;
@@ -57,7 +57,7 @@ export class Stage {
       this.card,
       this.picker,
     );
-    if (app.payload.film.language) this.subtitle.lang = app.payload.film.language;
+    if (app.payload.film.language) this.subtitle.lang = this.card.lang = app.payload.film.language;
     const words = element("div", { class: "words" }, this.overlay.passage, this.subtitle);
     this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.overlay.seek, this.makeControls(), words);
     app.on("player", () => this.showPlayer());
