@@ -64,10 +64,11 @@ def cut_emphasis(ranges: Ranges, start: int, end: int) -> Ranges:
     """The ranges within a part of a text, counted from where the part begins."""
     found = []
     # Ranges are in order and apart, so the first that reaches into the part is soon found.
-    for a, b in ranges[bisect_right(ranges, start, key=lambda one: one[1]) :]:
-        if a >= end:
+    for k in range(bisect_right(ranges, start, key=lambda one: one[1]), len(ranges)):
+        first, last = ranges[k]
+        if first >= end:
             break
-        found.append((max(a, start) - start, min(b, end) - start))
+        found.append((max(first, start) - start, min(last, end) - start))
     return tuple(found)
 
 
