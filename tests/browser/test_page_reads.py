@@ -109,7 +109,9 @@ def test_small_screens_cover_and_cut_nothing(new_page, write_page):
     back.tap()
     # On its side: nothing is left empty below the controls, and Share is there.
     page.set_viewport_size({"width": 640, "height": 360})
-    assert search.get_attribute("placeholder") == "Search book and film"
+    page.get_by_placeholder(
+        "Search book and film"
+    ).wait_for()  # the page hears of it a little later
     assert fits(page, ".controls .share")
     controls, film = (page.locator(part).bounding_box() for part in (".controls", ".film"))
     assert controls["y"] + controls["height"] == film["y"] + film["height"]
