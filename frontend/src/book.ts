@@ -2,7 +2,7 @@
 
 import { countUpTo } from "./order.ts";
 import type { Payload } from "./payload.ts";
-import { keepMarks } from "./typesetting.ts";
+import { cutRuns, keepMarks, type Run } from "./typesetting.ts";
 
 /** A paragraph of more sentences is shown in pieces, so that a book without any stays quick. */
 const LONGEST = 100;
@@ -13,6 +13,7 @@ export class Book {
   readonly paragraphs: number[];
   readonly chapters: { title: string; paragraph: number }[];
   private readonly verse: Record<string, number[]>;
+  private readonly italics: Record<string, number[]>;
   /** Words of each paragraph. */
   readonly words: number[];
   /** First sentence of each block: a paragraph, or a piece of an endless one. */
@@ -24,6 +25,7 @@ export class Book {
     this.paragraphs = book.paragraphs;
     this.chapters = book.chapters;
     this.verse = book.verse ?? {};
+    this.italics = book.italics ?? {};
     this.words = book.words ?? book.paragraphs.map((_, p) => book.sentences.slice(...this.sentencesOf(p)).join(" ").split(/\s+/).length);
     this.blocks = book.paragraphs.flatMap((first, p) => {
       const length = (book.paragraphs[p + 1] ?? book.sentences.length) - first;
@@ -31,13 +33,11 @@ export class Book {
     });
   }
 
-  /** A sentence in its lines of verse; in prose it is one. */
-  verseLines(sentence: number): { isVerse: boolean; startsLine: boolean; texts: string[] } {
-    const text = this.sentences[sentence];
+  /** A sentence in its lines of verse, with its italics; in prose it is one line. */
+  linesOf(sentence: number): { isVerse: boolean; startsLine: boolean; lines: Run[][] } {
     const starts = this.verse[sentence];
-    if (!starts) return { isVerse: false, startsLine: false, texts: [text] };
-    const bounds = [0, ...starts.filter((start) => start > 0), text.length];
-    return { isVerse: true, startsLine: starts[0] === 0, texts: bounds.slice(1).map((end, k) => text.slice(bounds[k], end)) };
+    const lines = cutRuns(this.sentences[sentence], starts ?? [], this.italics[sentence] ?? []);
+    return { isVerse: starts !== undefined, startsLine: starts?.[0] === 0, lines };
   }
 
   blockOf(sentence: number): number {

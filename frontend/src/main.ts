@@ -143,8 +143,8 @@ function build(app: App): void {
   );
   book.root.prepend(contents.bar);
   book.root.append(names.root);
-  const warnings = (app.payload.warnings ?? []).map((text) => element("p", { class: "warning", role: "note" }, `Warning: ${text}`));
-  const top = warnings.length ? element("div", {}, header.root, ...warnings) : header.root;
+  const warnings = (app.payload.warnings ?? []).map((text) => element("p", { class: "warning" }, `Warning: ${text}`));
+  const top = warnings.length ? element("div", {}, header.root, element("aside", { "aria-label": "Warnings" }, ...warnings)) : header.root;
   document.body.append(top, element("main", {}, film, book.root), report.dialog, contents.dialog, share.dialog, help, makeNotice(app));
   document.title = `${app.book.title || app.payload.film.title} – folioreel`;
   book.start();

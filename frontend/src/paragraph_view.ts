@@ -54,10 +54,11 @@ export function makeBlock(app: App, block: number): HTMLElement {
     if (!app.isTold(j)) continue;
     if (last === null) start = j;
     else if (j > last + 1) text.append("… ");
-    const lines = app.book.verseLines(j);
-    if (lines.isVerse) text.classList.add("verse");
-    if (lines.isVerse && lines.startsLine && last !== null) text.append(element("br"));
-    const parts = lines.texts.flatMap((line, k) => (k === 0 ? [line] : [element("br"), line]));
+    const { isVerse, startsLine, lines } = app.book.linesOf(j);
+    if (isVerse) text.classList.add("verse");
+    if (startsLine && last !== null) text.append(element("br"));
+    const set = lines.map((line) => line.map((run) => (run.isItalic ? element("i", {}, run.text) : run.text)));
+    const parts = set.flatMap((line, k) => (k === 0 ? line : [element("br"), ...line]));
     const next = app.book.sentences[j + 1];
     const gap = j + 1 < end && next !== undefined ? gapBetween(app.book.sentences[j], next) : " ";
     text.append(element("span", { class: "sentence", "data-sentence": j }, ...parts), gap);
@@ -76,7 +77,7 @@ export function sentencesIn(item: HTMLElement): HTMLElement[] {
 export function decorate(app: App, item: HTMLElement): void {
   const now = app.link?.sentence ?? -1;
   const [first, last] = shownPassage(app) ?? [-1, -1];
-  let time_s: number | null = null;
+  let time_s = Infinity;
   let hasNow = false;
   for (const span of sentencesIn(item)) {
     const j = Number(span.dataset.sentence);
@@ -89,10 +90,10 @@ export function decorate(app: App, item: HTMLElement): void {
     span.classList.toggle("picked", j === app.picked);
     span.classList.toggle("in-span", j >= first && j <= last);
     span.tabIndex = j === app.picked || (app.picked === null && isNow) ? 0 : -1;
-    if (moments && time_s === null) time_s = app.payload.moments[moments[0]].start_s;
+    if (moments) time_s = Math.min(time_s, app.payload.moments[moments[0]].start_s);
   }
   item.classList.toggle("has-now", hasNow);
-  if (time_s === null) delete item.dataset.time;
+  if (time_s === Infinity) delete item.dataset.time;
   else item.dataset.time = whenBriefly(app.payload.film, time_s);
 }
 

@@ -17,6 +17,8 @@ export interface Payload {
     language?: string;
     /** Where lines of verse begin in a sentence, in characters; absent in prose. */
     verse?: Record<string, number[]>;
+    /** Where italics begin and end in a sentence, by turns; absent in older pages. */
+    italics?: Record<string, number[]>;
   };
   film: {
     title: string;
@@ -143,6 +145,12 @@ function checkBook(book: Payload["book"]): void {
   check(
     Object.entries(book.verse ?? {}).every(([j, starts]) => isIndex(Number(j), sentences.length) && starts.every(isTime)),
     "the lines of verse are wrong",
+  );
+  check(
+    Object.entries(book.italics ?? {}).every(
+      ([j, places]) => isIndex(Number(j), sentences.length) && places.every(isTime) && rises(places) && places.length % 2 === 0,
+    ),
+    "the italics are wrong",
   );
 }
 

@@ -19,12 +19,14 @@ export class Stage {
   readonly screen: HTMLElement;
   readonly overlay: Overlay;
   private readonly still = element("img", { alt: "", class: "still", hidden: true });
-  private readonly card = element("p", { class: "title-card", hidden: true });
+  /** A keyboard scrolls what can have the focus: lines may be longer than the screen is high. */
+  private readonly card = element("p", { class: "title-card", dir: "auto", tabindex: 0, hidden: true });
   private readonly picker: HTMLElement;
   private readonly playButton: HTMLButtonElement;
   private readonly muteButton: HTMLButtonElement;
   private readonly part = element("span", { class: "part" });
-  private readonly time = element("span", { class: "time" });
+  private readonly now = element("span");
+  private readonly total = element("span", { class: "total" });
   private readonly rate: HTMLSelectElement;
   private readonly subtitle = element("p", { class: "subtitle", dir: "auto" });
   private video: HTMLVideoElement | null = null;
@@ -54,10 +56,10 @@ export class Stage {
       this.still,
       this.card,
       this.picker,
-      this.overlay.passage,
     );
-    if (app.payload.film.language) this.subtitle.lang = app.payload.film.language;
-    this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.overlay.seek, this.makeControls(), this.subtitle);
+    if (app.payload.film.language) this.subtitle.lang = this.card.lang = app.payload.film.language;
+    const words = element("div", { class: "words" }, this.overlay.passage, this.subtitle);
+    this.root = element("section", { class: "stage", "aria-label": "Film" }, this.screen, this.overlay.seek, this.makeControls(), words);
     app.on("player", () => this.showPlayer());
     app.on("time", () => this.showTime());
     const { server, thumbnails } = app.payload;
@@ -80,7 +82,7 @@ export class Stage {
       this.playButton,
       iconButton("next", "Next moment in the book (N)", () => app.stepInBook(1)),
       this.part,
-      this.time,
+      element("span", { class: "time" }, this.now, this.total),
       this.rate,
       this.muteButton,
       share,
@@ -181,7 +183,7 @@ export class Stage {
 
   toggleFull(): void {
     if (document.fullscreenElement) void document.exitFullscreen();
-    else this.root.requestFullscreen?.().catch(() => this.app.say("The browser does not allow full screen."));
+    else (this.root.requestFullscreen?.() ?? Promise.reject()).catch(() => this.app.say("The browser does not allow full screen."));
   }
 
   /** What is on the screen, for a card; null where there is no picture. */
@@ -211,8 +213,9 @@ export class Stage {
   private showTime(): void {
     const { app } = this;
     const [part, local_s] = locate(app.files, app.time_s);
-    const text = `${clock(local_s)} / ${clock(part.duration_s)}`;
-    if (this.time.textContent !== text) this.time.textContent = text;
+    const [now, total] = [clock(local_s), ` / ${clock(part.duration_s)}`];
+    if (this.now.textContent !== now) this.now.textContent = now;
+    if (this.total.textContent !== total) this.total.textContent = total;
     if (this.part.textContent !== part.title) this.part.textContent = this.part.title = part.title;
     const moment = app.moment === null ? null : app.payload.moments[app.moment];
     const spoken = moment && app.time_s <= moment.end_s + LINGER_S ? moment.text : "";

@@ -33,6 +33,7 @@ const broken: [string, (p: any) => void][] = [
   ["a link names a sentence", (p) => (p.links[0].score = "high")],
   ["thumbnails and shots", (p) => p.thumbnails.push(null)],
   ["a judgement names", (p) => (p.judgements[0].moment = 4)],
+  ["the italics are wrong", (p) => (p.book.italics = { "0": [0, 1, 1] })],
   ["the film is missing", (p) => delete p.film],
 ];
 

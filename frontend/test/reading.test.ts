@@ -47,8 +47,12 @@ test("text is wrapped at spaces, and a long word stands alone", () => {
   assert.deepEqual(wrap("", 6, measure), [""].slice(1));
 });
 
-test("verse keeps its lines", () => {
-  const book = new Book({ title: "", sentences: ["One, two", "Prose."], paragraphs: [0, 1], chapters: [], verse: { "0": [0, 5] } });
-  assert.deepEqual(book.verseLines(0), { isVerse: true, startsLine: true, texts: ["One, ", "two"] });
-  assert.deepEqual(book.verseLines(1).texts, ["Prose."]);
+test("verse keeps its lines, and both keep their italics", () => {
+  const italics = { "0": [0, 3, 4, 6], "1": [3, 6] };
+  const book = new Book({ title: "", sentences: ["One, two", "Prose."], paragraphs: [0, 1], chapters: [], verse: { "0": [0, 5] }, italics });
+  const shown = (j: number) => book.linesOf(j).lines.map((line) => line.map((run) => (run.isItalic ? `*${run.text}*` : run.text)).join(""));
+  assert.deepEqual(shown(0), ["*One*,* *", "*t*wo"]);
+  assert.deepEqual(shown(1), ["Pro*se.*"]);
+  assert.deepEqual([0, 1].map((j) => book.linesOf(j).isVerse), [true, false]);
+  assert.equal(book.linesOf(0).startsLine, true);
 });

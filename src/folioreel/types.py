@@ -43,6 +43,8 @@ class Sentence:
     char_end: int | None = None
     breaks: tuple[int, ...] = ()
     """Where lines of verse begin in `text`, 0 if the sentence begins one; empty in prose."""
+    emphasis: tuple[tuple[int, int], ...] = ()
+    """Where italics begin and end in `text`."""
 
 
 @dataclass(frozen=True, kw_only=True)

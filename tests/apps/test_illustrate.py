@@ -88,6 +88,19 @@ def paragraphs_of(book):
     return [" ".join(book.sentences[j].text.strip() for j in p.sentences) for p in book.paragraphs]
 
 
+def test_italics_stay_in_the_edition(spoken, tmp_path):
+    first = replace(
+        spoken.book.sentences[0],
+        text="Oh, the river runs. & down.",
+        breaks=(0, 8),
+        emphasis=((4, 13), (20, 21)),
+    )
+    book = replace(spoken.book, sentences=(first, *spoken.book.sentences[1:]))
+    files = open_epub(make_edition(replace(spoken, book=book)), tmp_path / "a.epub")
+    text = files["EPUB/chapter0001.xhtml"].decode()
+    assert "Oh, <i>the</i><br/><i>river</i> runs. <i>&amp;</i> down." in text
+
+
 def test_stills_and_times_stand_at_their_passages(filmed, tmp_path):
     edition = make_edition(filmed)
     # Sentence 2 is in paragraph 1, 4 in paragraph 2, 8 and 9 in paragraph 4.

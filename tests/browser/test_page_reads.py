@@ -109,7 +109,9 @@ def test_small_screens_cover_and_cut_nothing(new_page, write_page):
     back.tap()
     # On its side: nothing is left empty below the controls, and Share is there.
     page.set_viewport_size({"width": 640, "height": 360})
-    assert search.get_attribute("placeholder") == "Search book and film"
+    page.get_by_placeholder(
+        "Search book and film"
+    ).wait_for()  # the page hears of it a little later
     assert fits(page, ".controls .share")
     controls, film = (page.locator(part).bounding_box() for part in (".controls", ".film"))
     assert controls["y"] + controls["height"] == film["y"] + film["height"]
@@ -366,6 +368,26 @@ def test_languages_give_direction_and_hyphens(new_page, write_page):
     assert first.evaluate("node => getComputedStyle(node).hyphens") == "auto"
 
 
+def test_italics_of_a_book(new_page, write_page, tmp_path):
+    (tmp_path / "book.html").write_text(
+        "<p>The 🎬 was <i>dark</i>, and <i>The</i> <cite>Evening\nStar</cite> was late.</p>"
+        "<div class='poem'><p>Oh, <i>the river</i></p><p><i>runs</i> down.</p></div>",
+        encoding="utf-8",
+    )
+    book = load_book(tmp_path / "book.html")
+    small = small_alignment()
+    links = tuple(replace(link, sentence=0, alternatives=()) for link in small.links)
+    page = new_page()
+    page.goto(write_page(make_payload(Alignment(book=book, film=small.film, links=links))))
+    assert page.locator(".sentence").all_inner_texts() == [
+        "The 🎬 was dark, and The Evening Star was late.",
+        "Oh, the river\nruns down.",
+    ]
+    slanted = page.locator(".sentence i")
+    assert slanted.all_inner_texts() == ["dark", "The Evening Star", "the river", "runs"]
+    assert slanted.first.evaluate("node => getComputedStyle(node).fontStyle") == "italic"
+
+
 def test_verse_and_marked_headings_of_a_book(new_page, write_page, tmp_path):
     song = (
         "Oh, the river runs down to the sea,\n"
@@ -389,3 +411,82 @@ def test_verse_and_marked_headings_of_a_book(new_page, write_page, tmp_path):
     lines = page.locator(".verse").inner_text().split("\n")
     assert [line.strip() for line in lines] == song.split("\n")
     assert not re.search("#", page.locator(".sheet").inner_text())
+
+
+@pytest.mark.parametrize(
+    "size", [UPRIGHT, SIDEWAYS, {"width": 768, "height": 1024}, {"width": 1366, "height": 768}]
+)
+def test_full_screen_is_full_of_the_film(new_page, write_page, size):
+    page = new_page(**size)
+    page.goto(write_page(small_payload()))
+    page.keyboard.press("n")
+    page.keyboard.press("f")
+    page.locator(".stage:fullscreen").wait_for()
+    page.locator(".stage:fullscreen .passage").wait_for()
+    screen, passage, said, seek = (
+        page.locator(part).bounding_box() for part in (".screen", ".passage", ".subtitle", ".seek")
+    )
+    assert screen["width"] == size["width"]
+    assert screen["height"] > size["height"] - 130  # all but the seek bar and the buttons
+    assert screen["y"] <= passage["y"]
+    assert passage["y"] + passage["height"] <= said["y"]
+    assert said["y"] + said["height"] <= seek["y"]
+    page.keyboard.press("p")
+    assert page.locator(".passage").is_hidden()
+
+
+def test_a_tablet_has_room_for_fingers(new_page, write_page):
+    page = new_page(width=768, height=1024, is_mobile=True, has_touch=True)
+    payload = small_payload()
+    payload["film"]["duration_s"] = 5057
+    page.goto(write_page(payload))
+    page.evaluate("document.querySelector('.mute').hidden = false")  # as with a film
+    assert page.locator(".actions").is_visible()
+    assert targets(page) == []
+    film = page.locator(".film").bounding_box()
+    for part in (".controls .share", ".controls > :last-child", ".actions > :last-child", ".zoom"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] + box["width"] <= film["x"] + film["width"], part
+    tops = {round(b.bounding_box()["y"]) for b in page.locator(".actions > button:visible").all()}
+    assert len(tops) == 1
+
+
+def test_the_margin_has_the_first_time_of_a_paragraph(new_page, write_page):
+    payload = small_payload()
+    first, second = payload["book"]["paragraphs"][1:3]
+    assert second - first > 1
+    for link in payload["links"]:
+        link |= {"sentence": 0, "in_book": True, "score": 0.9, "alternatives": []}
+    payload["links"][5] |= {"sentence": first + 1}
+    payload["links"][20] |= {"sentence": first}
+    page = new_page()
+    page.goto(write_page(payload))
+    paragraph = page.locator(".item", has=page.locator(f"[data-sentence='{first}']"))
+    start_s = payload["moments"][5]["start_s"]
+    assert paragraph.get_attribute("data-time") == f"{int(start_s // 60)}:{int(start_s % 60):02}"
+
+
+@pytest.mark.parametrize(
+    "size", [UPRIGHT, SIDEWAYS, {"width": 768, "height": 1024}, {"width": 1366, "height": 768}]
+)
+def test_long_titles_push_nothing_out(new_page, write_page, size):
+    payload = small_payload()
+    long = "The Extraordinarily Long and Quite Unabbreviated Title of a Victorian Novel " * 2
+    payload["book"]["title"] = payload["film"]["title"] = long
+    payload["book"]["chapters"][0]["title"] = long
+    page = new_page(**size)
+    page.goto(write_page(payload))
+    for part in (".bar", ".film", ".book", ".contents-now", ".controls > :last-child"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] + box["width"] <= size["width"], part
+    assert page.locator(".search input").bounding_box()["width"] >= 100
+
+
+def test_times_of_hours_are_whole_on_a_phone(new_page, write_page):
+    payload = small_payload()
+    payload["film"]["duration_s"] = 6826
+    page = new_page(**UPRIGHT)
+    page.goto(f"{write_page(payload)}#t=5700")
+    time = page.locator(".time")
+    assert time.inner_text() == "1:35:00 / 1:53:46"
+    assert time.evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -320,3 +320,18 @@ def test_no_faults_that_axe_can_see(new_page, write_page, options):
     page.locator("dialog :focus").wait_for(state="detached")  # it gets the keys until then
     page.keyboard.press("s")
     assert faults() == []
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: `npm ci` in frontend/")
+def test_axe_finds_no_fault_in_warnings_and_long_lines(new_page, write_page):
+    payload = small_payload()
+    payload["thumbnails"] = []
+    payload["warnings"] = ["this may be the wrong book", "the subtitles are in another language"]
+    payload["moments"][0]["text"] = "It is said at length, and then it is said again. " * 12
+    page = new_page(width=768, height=1024)
+    page.goto(f"{write_page(payload)}#t=1.0")
+    card = page.locator(".title-card")
+    assert card.evaluate("node => node.scrollHeight > node.clientHeight")
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("() => axe.run()")["violations"]
+    assert [(fault["id"], [n["target"] for n in fault["nodes"]]) for fault in found] == []

@@ -8,6 +8,7 @@ import pytest
 from conftest import make_book, make_film
 from made_reports import SPOKEN_TEN, align_by_hand, make_long_book
 
+from folioreel.apps.many_summary import PairOutcome, write_summary
 from folioreel.apps.report import make_report
 from folioreel.apps.report_pages import to_html
 from folioreel.types import Chapter
@@ -34,6 +35,19 @@ def test_the_page_fits_and_has_no_faults(new_page, address, options):
     page.goto(address)
     width = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
     assert width[0] <= width[1]
+    # On a phone tables scroll; their words are not broken into columns of single letters.
+    cells = page.locator("td.text").evaluate_all("nodes => nodes.map((node) => node.offsetWidth)")
+    assert min(cells) >= 100
+
+
+@pytest.mark.parametrize("width", [360, 768, 900, 1366])
+def test_a_wide_table_scrolls_by_itself(new_page, tmp_path, width):
+    reason = "/a/long/path/to/a/folder/of/films/and/books/of/somebody/nothing.txt: no such file"
+    outcome = PairOutcome(name="A pair of a long name", status="failed", reason=reason)
+    index, _ = write_summary([outcome], tmp_path)
+    page = new_page(width=width)
+    page.goto(index.as_uri())
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
     if not AXE.is_file():
         pytest.skip("needs axe-core: `npm ci` in frontend/")
     page.evaluate(AXE.read_text("utf-8"))

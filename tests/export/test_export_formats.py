@@ -265,8 +265,11 @@ def test_sentences_have_the_numbers_that_links_use(write):
 
 
 def test_the_picture_as_pdf_and_svg(write):
-    page = pypdfium2.PdfDocument(write("pdf"))[0]
+    drawn = write("pdf")
+    page = pypdfium2.PdfDocument(drawn)[0]
     assert "The Ferry" in page.get_textpage().get_text_range()
+    assert b"/TrueType" in drawn.read_bytes() or b"/CIDFontType2" in drawn.read_bytes()
+    assert b"/Type3" not in drawn.read_bytes()  # which many publishers refuse
     root = etree.parse(write("svg")).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "The Ferry" in "".join(root.itertext())

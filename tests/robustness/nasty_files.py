@@ -210,6 +210,7 @@ def books() -> Iterator[tuple[str, str | bytes]]:
     yield "headings.html", "<html><body>" + "<h2>I</h2>" * 20_000 + f"<p>{PROSE}"
     yield "nested headings.html", "<html><body>" + "<h2><p>" * 5_000 + PROSE
     yield "verse.html", XHTML.format('<div class="poem">' + "<p>x</p>" * 30_000 + "</div>")
+    yield "italics.html", XHTML.format("<p>" + "<i>Aa</i> bb. " * 50_000 + "</p>")
     yield "entities.html", "<html><body><p>" + "&amp;" * 100_000
     yield "references.html", "<html><body><p>&#55357;&#56832; &#xD83D; &#99999999999;" + PROSE
     yield "attributes.html", "<html><body><p " + "a=b " * 50_000 + ">" + PROSE

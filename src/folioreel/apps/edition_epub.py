@@ -19,6 +19,7 @@ from folioreel.apps.adaptation import chapter_name
 from folioreel.apps.illustrate import Edition, Mark, Still
 from folioreel.export.xml_files import xml_text
 from folioreel.files import replacing
+from folioreel.ingest.books.emphasis import cut_emphasis
 from folioreel.language import RIGHT_TO_LEFT
 from folioreel.text import cut_text, sentence_joint, squeeze
 from folioreel.times import format_clock
@@ -67,7 +68,9 @@ _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <link rel="stylesheet" href="edition.css"/>
 </head>
 <body{kind}>
+<main>
 {body}
+</main>
 </body>
 </html>
 """
@@ -239,12 +242,12 @@ class _Writer:
         # Readers list the first of the two in their menu, so it leads to the second.
         chapters.insert(0, '<li><a href="nav.xhtml#scenes" lang="en">Scenes of the film</a></li>')
         return (
-            '<nav epub:type="toc" id="chapters"><h1 lang="en">Contents</h1>\n<ol>\n'
+            '<nav epub:type="toc" id="chapters" aria-labelledby="contents">'
+            '<h1 id="contents" lang="en">Contents</h1>\n<ol>\n'
             + "\n".join(chapters)
-            + '\n</ol>\n</nav>\n<nav epub:type="loi" id="scenes">'
-            '<h2 lang="en">Scenes of the film</h2>\n<ol class="scenes">\n'
-            + "\n".join(scenes)
-            + "\n</ol>\n</nav>"
+            + '\n</ol>\n</nav>\n<nav epub:type="loi" id="scenes" '
+            'aria-labelledby="of-film"><h2 id="of-film" lang="en">Scenes of the film</h2>\n'
+            '<ol class="scenes">\n' + "\n".join(scenes) + "\n</ol>\n</nav>"
         )
 
     def _place(self, paragraph: int) -> str:
@@ -274,9 +277,8 @@ class _Writer:
     def _sentence(self, sentence: Sentence) -> str:
         times = "".join(map(self._time, self._marks.get(sentence.index, ())))
         cuts = [0, *filter(None, sentence.breaks), len(sentence.text)]
-        lines = (sentence.text[a:b].strip() for a, b in pairwise(cuts))
-        begins_line = 0 in sentence.breaks
-        return f"{'<br/>' if begins_line else ''}{times}{'<br/>'.join(map(_text, lines))}"
+        lines = "<br/>".join(_line(sentence, start, end) for start, end in pairwise(cuts))
+        return f"{'<br/>' if 0 in sentence.breaks else ''}{times}{lines}"
 
     def _time(self, mark: Mark) -> str:
         """A time in the margin; of a film without pictures, also what is said then."""
@@ -310,6 +312,16 @@ class _Writer:
             path = self._film.files[part].path
             address += quote("" if path is None else path.name)
         return f'<a href="{html.escape(address)}#t={time_s:.1f}">{text}</a>'
+
+
+def _line(sentence: Sentence, start: int, end: int) -> str:
+    """One line of verse, or a whole sentence of prose, with its italics."""
+    text = sentence.text[start:end].rstrip()
+    markup, at = "", 0
+    for a, b in cut_emphasis(sentence.emphasis, start, start + len(text)):
+        markup += f"{_text(text[at:a])}<i>{_text(text[a:b])}</i>"
+        at = b
+    return markup + _text(text[at:])
 
 
 def _jpeg(name: str, content: bytes, properties: str = "") -> _File:

@@ -12,8 +12,10 @@ import hashlib
 import html
 import io
 import json
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -224,9 +226,18 @@ def _book(book: Book) -> dict[str, Any]:
             for chapter in book.chapters
         ],
         "words": paragraph_words(book),
-        "verse": {str(s.index): list(s.breaks) for s in book.sentences if s.breaks},
+        "verse": {str(s.index): _units(s.text, s.breaks) for s in book.sentences if s.breaks},
+        "italics": {
+            str(s.index): _units(s.text, chain(*s.emphasis)) for s in book.sentences if s.emphasis
+        },
         **_language(book),
     }
+
+
+def _units(text: str, places: Iterable[int]) -> list[int]:
+    """Places in a text as JavaScript counts them: characters beyond U+FFFF are two."""
+    beyond = [k for k, character in enumerate(text) if character > "\uffff"]
+    return [place + bisect_left(beyond, place) for place in places]
 
 
 def _language(source: Book | Film) -> dict[str, str]:

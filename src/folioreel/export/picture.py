@@ -19,6 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 
 from folioreel.export.estimates import describe_share
+from folioreel.export.fonts import families_for, missing_letters
 from folioreel.export.formats import USUAL_STYLE, PictureStyle
 from folioreel.files import replacing
 from folioreel.text import cut_label, squeeze
@@ -107,8 +108,12 @@ def write_picture(alignment: Alignment, path: Path, style: PictureStyle = USUAL_
     with replacing(path) as temporary:
         # No date inside: two identical runs give identical files.
         metadata = _no_date(path.suffix)
-        # Nor random ids; and text stays text, which people search and edit.
-        with rc_context({"svg.hashsalt": "folioreel", "svg.fonttype": "none"}):
+        # Nor random ids; text stays text, which people search and edit, and PDF has fonts that
+        # publishers take: TrueType, not Type 3.
+        with (
+            rc_context({"svg.hashsalt": "folioreel", "svg.fonttype": "none", "pdf.fonttype": 42}),
+            missing_letters(),
+        ):
             figure = draw_alignment(alignment, style)
             figure.set_facecolor(_PAPER.get(path.suffix, "white"))
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
@@ -118,7 +123,9 @@ def to_html(alignment: Alignment, counts: str) -> str:
     """A short description and the picture, for a notebook."""
     stream = io.BytesIO()
     # 80 dots per inch make it 1,040 px wide, the width of a notebook's cell.
-    draw_alignment(alignment).savefig(stream, format="png", dpi=80, facecolor=_PAPER[".png"])
+    with missing_letters():
+        figure = draw_alignment(alignment)
+        figure.savefig(stream, format="png", dpi=80, facecolor=_PAPER[".png"])
     image = base64.b64encode(stream.getvalue()).decode("ascii")
     titles = html.escape(alignment.title)
     return (
@@ -290,10 +297,10 @@ def _write(
     place: Axes | Figure, at: tuple[float, float], text: str, room: float, **settings: Any
 ) -> None:
     """Text on one line, cut where it would be longer than `room`, in inches."""
+    text = squeeze(text)[:_MOST_LETTERS]
+    family = families_for(text, settings.pop("family", "sans-serif"))
     # A dollar sign would switch to mathematics.
-    drawn = place.text(
-        *at, squeeze(text)[:_MOST_LETTERS], parse_math=False, **{"color": _INK, **settings}
-    )
+    drawn = place.text(*at, text, parse_math=False, family=family, **{"color": _INK, **settings})
     font = drawn.get_fontproperties()
 
     def width(text: str) -> float:

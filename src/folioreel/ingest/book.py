@@ -13,6 +13,7 @@ from pathlib import Path
 
 from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.books.blocks import Block, Manuscript
+from folioreel.ingest.books.emphasis import cut_emphasis
 from folioreel.ingest.books.matter import drop_licence, drop_matter
 from folioreel.ingest.books.titles import bare_title, is_numbered, is_part, titles_in
 from folioreel.ingest.encodings import decode_text
@@ -288,6 +289,7 @@ def _block_sentences(block: Block, language: str | None, first_index: int) -> li
             char_start=None if block.lines else block.offset + start,
             char_end=None if block.lines else block.offset + end,
             breaks=tuple(at - start for at in block.verse_lines if start <= at < end),
+            emphasis=cut_emphasis(block.emphasis, start, end),
         )
         for k, (start, end) in enumerate(spans)
     ]

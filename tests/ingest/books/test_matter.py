@@ -123,3 +123,17 @@ def test_a_turkish_heading_is_told_in_small_letters(tmp_path):
     chapters = [(f"BÖLÜM {number}", prose) for number in ("I", "II", "III")]
     book = load_book(save(tmp_path, ".md", [("İÇİNDEKİLER", "Mektup 1\n\nFener 2"), *chapters]))
     assert "içindekiler (" in book.notes[0]
+
+
+def test_the_last_entry_of_the_contents_is_no_chapter(tmp_path):
+    """The story opens with a title of its own, which has no number."""
+    prose = "It is a little remarkable that an impulse should have taken possession of me. " * 8
+    names = ["THE DOOR", "THE MARKET", "THE MEETING", "THE ROAD", "THE CLOSE"]
+    titles = [f"{n}. {name}" for n, name in zip(("I", "II", "III", "IV", "V"), names, strict=True)]
+    path = tmp_path / "book.txt"
+    blocks = ["THE TALE", "by Somebody", "CONTENTS", *(f"CHAPTER {title}" for title in titles), ""]
+    blocks += ["THE CUSTOM HOUSE", 'INTRODUCTORY TO "THE TALE"', prose]
+    blocks += [part for title in titles for part in (f"\n{title}", prose)]
+    path.write_text("\n\n".join(blocks))
+    first = 'THE CUSTOM HOUSE: INTRODUCTORY TO "THE TALE"'
+    assert [chapter.title for chapter in load_book(path).chapters] == [first, *titles]

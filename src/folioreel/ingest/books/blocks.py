@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Literal
 
 from folioreel.ingest.books import titles
+from folioreel.ingest.books.emphasis import Ranges
 from folioreel.ingest.books.numerals import NUMBER_LINE, count_upwards, numeral_value
 from folioreel.ingest.books.trees import clean_text
 from folioreel.text import count_words, place_sentences
@@ -42,6 +43,7 @@ class Block:
     guessed: bool = False  # of a heading: recognised by its layout, not by markup or words
     lines: tuple[tuple[int, int], ...] = ()  # (offset in `text`, number from 1) of each line
     breaks: tuple[int, ...] = ()  # of verse without `lines`: the offset of each line
+    emphasis: Ranges = ()  # where italics begin and end in `text`
     in_body: bool = False  # of a heading: marked as the story itself (EPUB's `bodymatter`)
     ids: tuple[str, ...] = ()  # the anchors in it, to which a table of contents may point
     linked: int = 0  # how many of its characters are links inside the book

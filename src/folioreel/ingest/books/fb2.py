@@ -33,6 +33,7 @@ _HTML_TAGS = {
     "v": "p",
     "text-author": "p",
     "date": "p",
+    "emphasis": "em",
     # These mean something else in HTML; the text inside them is text like any other.
     "a": "span",
     "style": "span",

@@ -14,7 +14,15 @@ from folioreel.errors import InputError
 from folioreel.ingest.books import blocks as block_steps
 from folioreel.ingest.books import html_elements, trees
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
-from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_stanza
+from folioreel.ingest.books.emphasis import (
+    END,
+    START,
+    Ranges,
+    count_emphasis,
+    place_emphasis,
+    strip_marks,
+)
+from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_emphasis, is_stanza
 from folioreel.ingest.books.link_lists import drop_link_lists
 from folioreel.ingest.books.titles import (
     HEADING_CHARACTERS,
@@ -30,8 +38,9 @@ from folioreel.text import count_words
 # Marks inside the gathered text; the parser lets no document hold these characters.
 _LINK_START, _LINK_END, _ID_START, _ID_END, _NOTE = "\x01", "\x02", "\x03", "\x04", "\x05"
 _IDS = re.compile(f"{_ID_START}([^{_ID_END}]*){_ID_END}")
+_LINK_MARKS = re.compile(f"[{_LINK_START}{_LINK_END}]")
 _LINKS = re.compile(f"{_LINK_START}([^{_LINK_END}]*)")
-_ANCHORS = rf"((?:\s|{_ID_START}[^{_ID_END}]*{_ID_END})*)"
+_ANCHORS = rf"((?:[\s{START}{END}]|{_ID_START}[^{_ID_END}]*{_ID_END})*)"
 _EMPTY_BRACKETS = re.compile(rf"\s?[\[(]{_ANCHORS}{_NOTE}{_ANCHORS}[\])]|{_NOTE}")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _SPACES = re.compile(r"\s+")
@@ -107,6 +116,7 @@ class Gatherer:
         # What the text becomes, and the element inside which it does.
         self._modes: list[tuple[_Mode, Element]] = []
         self._pictured: tuple[Element, bool] | None = None  # a heading, and whether it has no text
+        self._emphasis = 0  # how many of the open elements set it in italics
         self._waiting: list[str] = []  # anchors whose text has not come yet
 
     def gather(self, tree: Element) -> list[Block]:
@@ -141,6 +151,7 @@ class Gatherer:
             return True
         if tag in BLOCK_TAGS:
             self._open_block(element, tag)
+        self._emphasis += is_emphasis(element, tag)
         self._anchor(element)
         if tag == "br":
             self._text.append("\n")
@@ -160,6 +171,7 @@ class Gatherer:
         tag = tag_of(element)
         if tag == "a" and _is_inner_link(element):
             self._text.append(_LINK_END)
+        self._emphasis -= is_emphasis(element, tag)
         if tag in BLOCK_TAGS:
             self._close_block(element, tag)
 
@@ -202,7 +214,8 @@ class Gatherer:
 
     def _add(self, text: str | None) -> None:
         if text:
-            self._text.append(text if self._mode == "pre" else _SPACES.sub(" ", text))
+            text = text if self._mode == "pre" else _SPACES.sub(" ", text)
+            self._text.append(f"{START}{text}{END}" if self._emphasis else text)
 
     def _add_picture(self, element: Element) -> None:
         """Add the text of a picture that stands for a letter, or for a whole heading."""
@@ -219,9 +232,10 @@ class Gatherer:
         """End the element: the text gathered so far becomes one or more blocks."""
         text = _EMPTY_BRACKETS.sub(r"\1\2", "".join(self._text))
         self._text.clear()
-        if text:
+        emphasis, first = count_emphasis(text, _clean), 0
+        if text := strip_marks(text):
             for kind, part in self._split(text):
-                self._append(kind, part)
+                first += self._append(kind, part, emphasis, first)
 
     def _split(self, text: str) -> Iterator[tuple[BlockKind, str]]:
         """Cut a block where two `<br>` (or, in `pre`, an empty line) separate paragraphs."""
@@ -235,11 +249,12 @@ class Gatherer:
             else:
                 yield from _split_lines(part)
 
-    def _append(self, kind: BlockKind, text: str) -> None:
+    def _append(self, kind: BlockKind, text: str, emphasis: Ranges, first: int) -> int:
+        """Add a block, if it has text; returns how many visible characters it has."""
         self._waiting += _IDS.findall(text)
         text = _IDS.sub("", text)
         linked = sum(len(part.strip()) for part in _LINKS.findall(text))
-        text = text.replace(_LINK_START, "").replace(_LINK_END, "")
+        text = _LINK_MARKS.sub("", text)
         breaks: tuple[int, ...] = ()
         if kind == "heading":
             text = block_steps.heading_text(text.split("\n"))
@@ -248,15 +263,29 @@ class Gatherer:
         else:
             text = clean_text(text)
         if not text:
-            return
+            return 0
         ids, self._waiting = tuple(self._waiting), []
         kind = "break" if is_break(text) else kind
         in_body = kind == "heading" and any(
             "bodymatter" in trees.types_of(node) for node in self._modes[-1][1].iterancestors()
         )
         self._blocks.append(
-            Block(kind=kind, text=text, breaks=breaks, in_body=in_body, ids=ids, linked=linked)
+            Block(
+                kind=kind,
+                text=text,
+                breaks=breaks,
+                emphasis=place_emphasis(emphasis, text, first),
+                in_body=in_body,
+                ids=ids,
+                linked=linked,
+            )
         )
+        return len(text) - text.count(" ")
+
+
+def _clean(text: str) -> str:
+    """Text as blocks have it: without anchors and the marks of links."""
+    return clean_text(_LINK_MARKS.sub("", _IDS.sub("", text)))
 
 
 def _names_of(element: Element) -> list[str]:

@@ -58,6 +58,9 @@ _HEADING_CLASS = re.compile(
     r"(?:title|head(?:ing|er)?|num(?:ber)?|name|no|label|start|opener)?\d*|"
     r"(?:heading|head|title|h)[-_]?[1-6]?|(?:sub)?title|mso(?:title|heading\d))$"
 )
+_EMPHASIS_TAGS = frozenset("cite dfn em i var".split())
+_EMPHASIS_CLASS = re.compile(r"^(?:i|ital|italics?|em|emph|emphasis)[-_]?\d*$")
+_ITALIC_STYLE = re.compile(r"font-style\s*:\s*(?:italic|oblique)", re.IGNORECASE)
 _HIDDEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _CENTRED = re.compile(r"text-align\s*:\s*center", re.IGNORECASE)
 _FIGURE_CLASS = re.compile(
@@ -310,6 +313,15 @@ def is_verse(element: Element, tag: str) -> bool:
         return False
     return bool(types_of(element) & _VERSE_TYPES) or any(
         _VERSE_CLASS.match(name) for name in classes_of(element)
+    )
+
+
+def is_emphasis(element: Element, tag: str) -> bool:
+    """Whether what is inside an element is in italics."""
+    return (
+        tag in _EMPHASIS_TAGS
+        or any(_EMPHASIS_CLASS.match(name) for name in classes_of(element))
+        or bool(_ITALIC_STYLE.search(element.get("style") or ""))
     )
 
 

@@ -17,6 +17,13 @@ from markdown_it.token import Token
 
 from folioreel.errors import InputError
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, promote_numbers
+from folioreel.ingest.books.emphasis import (
+    END,
+    START,
+    count_emphasis,
+    place_emphasis,
+    strip_marks,
+)
 from folioreel.ingest.books.html import note_left_out
 from folioreel.ingest.books.html_elements import NOTES
 from folioreel.ingest.books.titles import is_break, reading_language, titles_in
@@ -46,6 +53,8 @@ _FENCED_DIV = re.compile(r"^[ \t]*:{3,}.*$", re.MULTILINE)
 # end of each link anew, which takes quadratic time.
 _MOST_BRACKETS = 500
 _VERSE_LINE = 70  # characters; longer lines that end with a hard break are prose
+_EMPHASIS = {"em_open": START, "<em>": START, "<i>": START}
+_EMPHASIS |= {"em_close": END, "</em>": END, "</i>": END}
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 
 
@@ -191,6 +200,8 @@ def _inline_lines(token: Token, first: int) -> list[tuple[str, int]]:
             lines += rest
         elif child.type in ("text", "text_special"):
             lines[-1] += _NOTE_MARK.sub("", child.content)
+        elif mark := _EMPHASIS.get(child.type) or _EMPHASIS.get(child.content.lower()):
+            lines[-1] += mark
         elif child.type in ("softbreak", "hardbreak"):
             lines.append("")
         elif child.type == "html_inline" and child.content.lower().startswith("<br"):
@@ -202,11 +213,10 @@ def _inline_lines(token: Token, first: int) -> list[tuple[str, int]]:
 def _body(inline: Token, lines: list[tuple[str, int]]) -> Iterator[Block]:
     """A paragraph; or verse, if its lines have hard breaks or form a line block of pandoc."""
     hard = sum(token.type == "hardbreak" for token in inline.children or ())
-    if len(lines) > 1 and all(text.strip().startswith("| ") for text, _ in lines):
-        yield from _block("verse", [(text.strip()[2:], number) for text, number in lines])
-    elif (
-        len(lines) >= 3 and hard == len(lines) - 1 and max(len(t) for t, _ in lines) <= _VERSE_LINE
-    ):
+    shown = [strip_marks(text) for text, _ in lines]
+    if len(lines) > 1 and all(text.strip().startswith("| ") for text in shown):
+        yield from _block("verse", [(text.replace("| ", "", 1), number) for text, number in lines])
+    elif len(lines) >= 3 and hard == len(lines) - 1 and max(map(len, shown)) <= _VERSE_LINE:
         yield from _block("verse", lines)
     else:
         yield from _block("paragraph", lines)
@@ -216,7 +226,7 @@ def _block(kind: BlockKind, lines: Sequence[tuple[str, int]]) -> Iterator[Block]
     """One block of the lines that have text; each line's place in it."""
     text, places = "", []
     for raw, number in lines:
-        content = " ".join(_INVISIBLE.sub("", raw).split())
+        content = _clean(strip_marks(raw))
         # A word runs on over a line's end only where markup joins it: `<!--` … `-->`.
         text += " " if text and content else ""
         places.append((len(text), number))
@@ -224,7 +234,13 @@ def _block(kind: BlockKind, lines: Sequence[tuple[str, int]]) -> Iterator[Block]
     if kind == "heading":
         text = _ATTRIBUTES.sub("", text)
     if text:
-        yield Block(kind="break" if is_break(text) else kind, text=text, lines=tuple(places))
+        emphasis = place_emphasis(count_emphasis("\n".join(raw for raw, _ in lines), _clean), text)
+        kind = "break" if is_break(text) else kind
+        yield Block(kind=kind, text=text, lines=tuple(places), emphasis=emphasis)
+
+
+def _clean(text: str) -> str:
+    return " ".join(_INVISIBLE.sub("", text).split())
 
 
 def _paragraphs(content: str, first: int) -> Iterator[Block]:

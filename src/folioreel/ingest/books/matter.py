@@ -29,6 +29,7 @@ from itertools import accumulate, pairwise
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.blocks import Block, Document
+from folioreel.ingest.books.numerals import numeral_value
 from folioreel.ingest.books.titles import MatterKind, matter_kind
 from folioreel.text import count_words
 
@@ -214,6 +215,8 @@ def _drop_sections(blocks: list[Block], skipped: Counter[str]) -> list[Block]:
     while k < len(blocks):
         kind = kinds[k]
         end = ends[k] if kind else k + 1
+        if kind == "contents":
+            end = _last_entries(blocks, end)
         words = passed[end] - passed[k]
         too_long = words > _LARGEST_SECTION * total or (kind == "page" and words > _PAGE_WORDS)
         if kind is None or too_long:
@@ -261,6 +264,18 @@ def _section_ends(blocks: list[Block], kinds: list[MatterKind | None]) -> list[i
         ):
             next_prose = k
     return ends
+
+
+def _last_entries(blocks: list[Block], end: int) -> int:
+    """The end of a list, after entries that count on where the title of a story stands below."""
+    while end + 1 < len(blocks) and blocks[end + 1].kind == "heading":
+        before, entry = (titles.opening_number(block.text) for block in blocks[end - 1 : end + 1])
+        if before is None or entry is None or before.word != entry.word:
+            break
+        if numeral_value(entry.number) != numeral_value(before.number) + 1:
+            break
+        end += 1
+    return end
 
 
 def _is_prose_soon(blocks: list[Block], k: int) -> bool:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Literal
 
 from folioreel.ingest.books import titles
 from folioreel.ingest.books.aozora import is_aozora, strip_aozora
 from folioreel.ingest.books.bare_titles import promote_titles
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript, promote_numbers
+from folioreel.ingest.books.emphasis import (
+    END,
+    START,
+    Ranges,
+    count_emphasis,
+    place_emphasis,
+)
 from folioreel.ingest.books.titles import is_break, is_chapter_line, is_strong_heading, titles_in
 from folioreel.ingest.source import SourceFile
 from folioreel.language import decide_language, words_of
-from folioreel.text import join_lines, joint
+from folioreel.text import join_lines, joint, squeeze
 
 # How the file separates paragraphs.
 Layout = Literal["blank lines", "a line each", "indented", "double-spaced", "short last lines"]
@@ -233,8 +241,9 @@ def _block(kind: BlockKind, group: list[_Line]) -> Block:
     parts: list[str] = []
     places = []
     length = 0
-    for line in group:
-        content = " ".join(_EMPHASIS.sub("", _NOTE_MARK.sub("", line.text)).split())
+    shown = [_NOTE_MARK.sub("", line.text) for line in group]
+    for line, raw in zip(group, shown, strict=True):
+        content = squeeze(_EMPHASIS.sub("", raw))
         if parts and content:
             parts.append(joint(parts[-1], content))
             length += len(parts[-1])
@@ -242,7 +251,18 @@ def _block(kind: BlockKind, group: list[_Line]) -> Block:
         if content:
             parts.append(content)
             length += len(content)
-    return Block(kind=kind, text="".join(parts), lines=tuple(places))
+    text = "".join(parts)
+    return Block(kind=kind, text=text, lines=tuple(places), emphasis=_emphasis(shown, text))
+
+
+def _emphasis(lines: list[str], text: str) -> Ranges:
+    """What stands between underscores, if each that opens has one that closes."""
+    pieces = _EMPHASIS.split("\n".join(lines))
+    if len(pieces) % 2 == 0:
+        return ()
+    marks = cycle((START, END))
+    marked = "".join(piece + next(marks) for piece in pieces[:-1]) + pieces[-1]
+    return place_emphasis(count_emphasis(marked, squeeze), text)
 
 
 def _stated_title(text: str) -> str | None:
