@@ -192,7 +192,7 @@ def test_no_word_vectors(tmp_path, text):
     path.write_text(text)
     with pytest.raises(UnknownFormatError, match="no word vectors"):
         open_word_vectors(path)
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         open_word_vectors(tmp_path / "nowhere")
     with pytest.raises(InputError):
         open_word_vectors(tmp_path)
