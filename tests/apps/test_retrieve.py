@@ -120,6 +120,8 @@ def test_the_papers_ranking_is_by_the_energy_of_the_chain(folder, spoken, preset
     assert other.score == pytest.approx(100 * np.exp(expected[1] - expected[0]), rel=1e-4)
     assert other.score < 90
     assert "sixty-one.txt has the lowest energy" in found.verdict
+    # Nothing says that the first is not the film's book.
+    assert (best.found, other.found, found.found) == (None, None, ())
 
 
 def test_another_edition_in_an_archive_is_found_too(folder, spoken, tmp_path):

@@ -85,6 +85,12 @@ def test_the_papers_settings(flickr8k, tmp_path):
     assert (settings["model"]["reader"], settings["epochs"]) == ("lstm", 1)
 
 
+def test_the_paper_has_no_attention(flickr8k, tmp_path):
+    refused = train("visual", flickr8k, tmp_path / "run", "--paper", "--reader", "attention")
+    assert_one_line(refused, "the paper's settings have an LSTM")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [({}, 512), ({"paper": True}, 128), ({"paper": True, "batch": 64}, 64), ({"batch": 7}, 7)],

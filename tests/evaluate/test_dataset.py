@@ -3,7 +3,7 @@
 import pytest
 
 from folioreel.errors import InputError
-from folioreel.evaluate.dataset import find_pairs, load_pair
+from folioreel.evaluate.dataset import find_pairs, load_pair, load_pair_film
 from folioreel.evaluate.metrics import (
     PlacedLink,
     ShotScores,
@@ -132,6 +132,19 @@ def test_a_pair_without_judgements_is_named(tmp_path, film):
     with pytest.raises(InputError, match="no judgements") as error:
         find_pairs(tmp_path)
     assert error.value.path == other
+
+
+def test_a_video_that_is_text(tmp_path):
+    """Such as a page that says that the download failed: there are no subtitles to be dropped."""
+    folder = write_judged(tmp_path / "pair", ["0\tnone"])
+    (folder / "film.srt").write_text("1\n00:00:01,000 --> 00:00:03,000\nThe ferry is late.\n")
+    (folder / "film.mp4").write_text("Not found\n")
+    with pytest.raises(InputError, match="plain text without times; give a video") as error:
+        load_pair_film(load_pair(folder))
+    assert error.value.path == folder / "film.mp4"
+    (folder / "film.mp4").write_text((folder / "film.srt").read_text())
+    with pytest.raises(InputError, match="itself a subtitle file, not a video; drop the other"):
+        load_pair_film(load_pair(folder))
 
 
 def test_times_and_lines_alone(tmp_path):

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from folioreel.evaluate.experiment_plots import write_bars, write_curves
-from folioreel.evaluate.experiment_report import group_rows, mean_rows, write_reproduction
+from folioreel.evaluate.experiment_report import (
+    group_rows,
+    mean_rows,
+    missing_notes,
+    write_reproduction,
+)
 from folioreel.evaluate.experiment_results import (
     Reproduction,
     RowResults,
@@ -65,6 +70,20 @@ def report_of(table, folder):
     )
     write_reproduction(found, folder, "folioreel reproduce")
     return (folder / "report.md").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_report_says_why_there_are_no_figures(table, tmp_path):
+    notes = [
+        "No figures for CNN-1 without VIS: no pictures (a)",
+        "No figures for CNN-1 without SCENE: no pictures (a), no pictures in training (b)",
+    ]
+    assert missing_notes(table) == notes
+    assert {f"{note}." for note in notes} <= set(report_of(table, tmp_path))
+    unseen = {"a": "no pictures", "b": "no pictures"}
+    rows = tuple(row_of(name, **unseen) for name in ("default, unwatched", "CNN-1 without VIS"))
+    assert missing_notes(replace(table, rows=rows)) == [
+        "No figures for default, unwatched; CNN-1 without VIS: no pictures"
+    ]
 
 
 def test_rows_are_compared_on_the_same_pairs(table):

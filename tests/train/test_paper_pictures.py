@@ -10,6 +10,7 @@ from made_pairs import write_dataset
 
 from folioreel.alignment import aligner as aligner_module
 from folioreel.alignment.aligner import Aligner
+from folioreel.errors import InputError
 from folioreel.ingest.book import load_book
 from folioreel.ingest.film import load_film
 from folioreel.models.presets import load_preset
@@ -58,6 +59,15 @@ def test_judged_silent_shots_are_learned_from(seen_pair, tmp_path):
     after = fit_with_pictures(dataset / "ferry", seen_pair, CHAIN_START)
     assert after.training["matches"] == before.training["matches"] > 30
     assert after.graph == before.graph  # one and the same network
+
+
+def test_a_pair_without_a_video_is_refused_before_the_work(tmp_path, monkeypatch):
+    dataset = write_dataset(tmp_path / "judged")
+    monkeypatch.setattr("folioreel.train.paper.fit_paper", lambda *_: pytest.fail("has begun"))
+    with pytest.raises(InputError, match="has no video to learn from") as error:
+        train_paper(dataset / "ferry", tmp_path / "preset", pictures=dataset / "garden")
+    assert error.value.path == dataset / "garden"
+    assert not (tmp_path / "preset").exists()
 
 
 @pytest.mark.slow

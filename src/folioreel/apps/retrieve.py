@@ -81,7 +81,7 @@ class Candidate:
     p_value: float | None
     """The probability that the best of as many wrong books scores at least as high; None with the
     paper's chain."""
-    found: bool  # whether, by that, the film was made from it
+    found: bool | None  # whether, by that, the film was made from it; None if there is no p-value
     evidence: float  # of the positions in nats per moment, or minus the energy of the paper's chain
     in_book: float  # the share of the film's moments that are in the book
     similarity: float  # of words and names: what put it on the shortlist
@@ -270,7 +270,7 @@ def _rank_by_energy(
             book=path,
             score=float(100 * np.exp(trials[path][0] - best)),
             p_value=None,
-            found=False,
+            found=None,
             evidence=float(trials[path][0]),
             in_book=float(trials[path][1]),
             similarity=similarity[path],

@@ -92,5 +92,7 @@ def _show_tables(found: Reproduction) -> None:
     for number, table in enumerate(found.tables):
         output.show_line(("\n" if number else "") + table.title)
         output.show_table(report.mean_rows(table.whole))
+        for note in report.missing_notes(table):
+            output.show_line(note)
         for group in table.groups:
             output.show_below(report.group_title(group), report.group_rows(group))

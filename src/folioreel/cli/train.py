@@ -251,7 +251,11 @@ def encoder(dataset: Path, out: Path, **settings: Any) -> None:
 @train.command()
 @_clip_options
 @options.choice("--features", ["visual", "scene"], "Kind of features: of objects, or of places.")
-@options.choice("--reader", ["attention", "lstm"], "Network that reads sentences.")
+@click.option(
+    "--reader",
+    type=click.Choice(["attention", "lstm"]),
+    help="Network that reads sentences (default: attention, or lstm with --paper).",
+)
 @click.option("--paper", is_flag=True, help="Use the paper's settings: LSTM, all negatives, SGD.")
 @options.number("--epochs", 60, "Number of epochs.")
 @click.option(

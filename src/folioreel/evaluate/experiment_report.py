@@ -131,6 +131,21 @@ def group_title(group: Group) -> str:
     return f"Means over {pairs} alone: rows without figures for other pairs, and their references"
 
 
+def missing_notes(table: Table) -> list[str]:
+    """Why rows lack figures; the pairs are named where the reasons differ, or some have figures."""
+    rows: dict[str, list[str]] = {}  # by what is said of them
+    for row in table.rows:
+        pairs: dict[str, list[str]] = {}  # by the reason
+        for result in row.results:
+            if result.missing is not None:
+                pairs.setdefault(result.missing, []).append(result.pair)
+        if pairs:
+            whole = max(map(len, pairs.values())) == len(row.results)
+            reasons = (why if whole else f"{why} ({', '.join(of)})" for why, of in pairs.items())
+            rows.setdefault(", ".join(reasons), []).append(row.row)
+    return [f"No figures for {'; '.join(names)}: {said}" for said, names in rows.items()]
+
+
 def _head(found: Reproduction, command: str) -> str:
     pictures = ", ".join(found.pictures) if found.pictures else "none"
     return (
@@ -149,6 +164,7 @@ def _protocol(table: Table, plots: Sequence[Path]) -> list[str]:
     if table.whole:
         shown = _with_papers(table.whole, _in_bold(table.whole, mean_rows(table.whole)))
         parts += ["Means over pairs:\n", _table(shown)]
+    parts += [f"{note}.\n" for note in missing_notes(table)]
     for group in table.groups:
         parts += [f"{group_title(group)}.\n", _table(_with_papers(group.rows, group_rows(group)))]
     parts += [f"![{_PLOTS[p.stem[:5]]}]({p.name})\n" for p in plots if p.suffix == ".svg"]

@@ -55,9 +55,9 @@ _RELEASE_WORDS = re.compile(
 # Sources whose times are taken from the film itself.
 _IN_THE_FILM = {"speech": "recognised speech", "burned": "burned-in subtitles"}
 
-# Releases often come with a minute of the film as a sample.
 # Files of sound in the containers of videos.
 _SOUND = frozenset(".m4a .m4b .mka .oga .ogg .opus .weba .wma".split())
+# Releases often come with a minute of the film as a sample.
 _SAMPLE = re.compile(r"(?<![a-z])sample(?![a-z])", re.IGNORECASE)
 
 
@@ -191,9 +191,10 @@ def _load_file(
     """Read a film of one file."""
     progress = name_progress(progress, path.name)
     if _is_subtitle_file(path):
+        film = _load_subtitles_alone(path, timing, languages, progress)
         if subtitles is not None:
-            raise InputError("is itself a subtitle file; drop --subtitles", path)
-        return _load_subtitles_alone(path, timing, languages, progress)
+            raise InputError("is itself a subtitle file, not a video; drop the other one", path)
+        return film
     how = (subtitles, speech, languages, shots, timing, detector, encoder)
     return read_apart(_load_video, path, *how, progress=progress)
 

@@ -53,11 +53,16 @@ class TrainVisualConfig(ClipSettings):
     """The settings of `train visual`; the others are the defaults of `VisualTrainingConfig`."""
 
     features: str = "visual"  # the kind of frame features: `visual` or `scene`
-    reader: Literal["attention", "lstm"] = "attention"
+    reader: Literal["attention", "lstm"] | None = None  # None: attention, or the paper's LSTM
     paper: bool = False  # whether to use the paper's own settings (`paper_settings`)
     epochs: int = 60
     batch: int | None = None
     """Clips per step, or all of them if there are fewer; None: 512, or the paper's 128."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.paper and self.reader == "attention":
+            raise ConfigError("the paper's settings have an LSTM; drop --paper or the reader")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +223,7 @@ def visual_config(
 ) -> VisualTrainingConfig:
     """How an embedding is trained on some clips, with a vocabulary of so many words."""
     model = VisualSemanticConfig(
-        clip_units=clips.features.shape[1], vocabulary=words, reader=settings.reader
+        clip_units=clips.features.shape[1], vocabulary=words, reader=settings.reader or "attention"
     )
     config = (
         visual_training.paper_settings(model)

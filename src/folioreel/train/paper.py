@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from folioreel.alignment.score import context_scores
 from folioreel.config import AlignConfig, ChainConfig
+from folioreel.errors import InputError
 from folioreel.evaluate.dataset import load_pair, load_pair_film
 from folioreel.ingest.book import load_book
 from folioreel.models.chain import make_chain, time_steps
@@ -70,6 +71,8 @@ def train_paper(
     """
     check_replaceable(out)  # before the work, not after it
     base = _base_config(embeddings or {})
+    if pictures is not None:
+        _check_pictures(pictures, base, progress)
     start = LITERAL_START if literal else CHAIN_START
     model, chain = fit_paper(folder, progress, start)
     context = out.resolve() / "context"
@@ -84,6 +87,15 @@ def train_paper(
     if pictures is not None:
         seeing.save(out.resolve() / "context-pictures", replace=True)
     return config
+
+
+def _check_pictures(folder: Path, base: AlignConfig, progress: ProgressCallback) -> None:
+    """Refuse a pair without pictures before the work; a watched film is kept in the cache."""
+    encoder = load_frame_features(base.frame_features)
+    if load_pair_film(load_pair(folder), progress, encoder).features is None:
+        raise InputError(
+            "has no video to learn from; give --pictures a judged pair with one", folder
+        )
 
 
 def _base_config(embeddings: Mapping[str, str]) -> AlignConfig:
