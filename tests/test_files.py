@@ -1,14 +1,18 @@
 """Files: hashes, whole or not at all, and nothing overwritten by accident."""
 
+import errno
 import hashlib
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from contextlib import suppress
 
 import pytest
 
+from folioreel import claims
 from folioreel.errors import InputError
 from folioreel.files import (
     check_output_file,
@@ -134,3 +138,50 @@ def test_what_a_killed_process_was_writing_is_replaced(tmp_path, other):
     with writing_together(tmp_path, ["one"]):
         write_whole(tmp_path / "one", b"ours")
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"ours"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
+def test_two_processes_that_begin_at_once_do_not_write_into_one_folder(tmp_path):
+    """One finds the folder free, and must wait for the other, which then has it."""
+    mark = tmp_path / ".results.part"
+    refused = []
+
+    def begin() -> None:
+        try:
+            with writing_together(tmp_path, ["one"]):
+                pass
+        except InputError as error:
+            refused.append(str(error))
+
+    with claims.claimed(tmp_path / f".{mark.name}.part"):
+        second = threading.Thread(target=begin)
+        second.start()
+        time.sleep(0.2)
+        (tmp_path / f".{mark.name}.part").rename(mark)
+        second.join(60)
+    assert ["another folioreel is writing" in message for message in refused] == [True]
+    assert list(tmp_path.iterdir()) == [mark]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of POSIX")
+def test_locks_on_network_disks(tmp_path, monkeypatch):
+    """NFS locks a file exclusively only if it is open for writing, and otherwise only shared."""
+    import fcntl
+
+    flock = fcntl.flock
+
+    def of_nfs(descriptor: int, how: int) -> None:
+        is_written = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+        if is_written is not bool(how & fcntl.LOCK_EX):
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        flock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", of_nfs)
+    with claims.claimed(tmp_path / "one"):
+        assert claims.is_held(tmp_path / "one")
+    assert not claims.is_held(tmp_path / "one")
+    with (
+        writing_together(tmp_path, ["one"]),
+        pytest.raises(InputError, match="another folioreel is writing"),
+    ):
+        check_output_folder(tmp_path, ["one"])

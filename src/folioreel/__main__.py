@@ -22,16 +22,19 @@ def main() -> None:
     os.environ.setdefault("FOLIOREEL_ISOLATE", "1")  # see isolation.py
     try:
         code = _run(received)
+        if not received:
+            code = _flush(code)
+        _ignore_signals()
     except BaseException:
+        _ignore_signals()
         if not received:
             raise
         _complain("stopped")
         code = _STOPPED
     if code and received:
         code = 128 + received[0]  # as shells have it
-    code = _flush(code)
-    for number in _stopping():  # Python forgets our handlers before its end, and they would kill it
-        signal.signal(number, signal.SIG_IGN)
+    if received:
+        _discard(1)  # a pipe that nobody reads would keep us
     sys.exit(code)
 
 
@@ -72,6 +75,12 @@ def _stop_by_signals(received: list[int]) -> None:
             signal.signal(number, stop)
 
 
+def _ignore_signals() -> None:
+    """Python forgets our handlers before its end, and they would kill it."""
+    for number in _stopping():
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _open_missing_streams() -> None:
     """Where a stream is closed, the next file would take its place, and get what is printed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -87,9 +96,14 @@ def _flush(code: int) -> int:
         except (OSError, ValueError):  # a full disk, or closed as nobody reads it any more
             code = code or 1
             # Python would try again at its end, and complain in lines of its own.
-            with open(os.devnull, "w") as nowhere:
-                os.dup2(nowhere.fileno(), 1 if stream is sys.stdout else 2)
+            _discard(1 if stream is sys.stdout else 2)
     return code
+
+
+def _discard(number: int) -> None:
+    """What is still to be printed to a stream goes nowhere."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), number)
 
 
 def _complain(message: str) -> None:

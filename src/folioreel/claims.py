@@ -29,6 +29,8 @@ _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 def claimed(path: Path) -> Iterator[None]:
     """Create an empty file that no other process writes to; what a killed one has left is removed.
 
+    It is ours until the end of the block, also under another name.
+
     Raises:
         InputError: Another process has been writing it for too long.
         OSError: It cannot be created.
@@ -72,22 +74,6 @@ def _is_still(path: Path, descriptor: int) -> bool:
         return False
 
 
-@contextmanager
-def holding(path: Path) -> Iterator[None]:
-    """Hold the lock of a file that is there, if that can be had."""
-    try:
-        descriptor = os.open(path, _READ) if fcntl is not None else -1
-    except OSError:
-        descriptor = -1
-    try:
-        if descriptor >= 0:
-            _lock(descriptor)
-        yield
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
-
-
 def is_held(path: Path) -> bool:
     """Whether a living process holds the lock of a file."""
     if fcntl is None:
@@ -97,15 +83,17 @@ def is_held(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _lock(descriptor)
+        # Shared, so that two who look do not take each other for one who writes, and because
+        # network disks give no other lock on a file that is open for reading.
+        return not _lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool:
+def _lock(descriptor: int, *, shared: bool = False) -> bool:
     """Lock a file until it is closed; False if another process has done so."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a disk without locks

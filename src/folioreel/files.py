@@ -10,12 +10,12 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from folioreel.claims import claimed, holding, is_held
+from folioreel.claims import claimed, is_held
 from folioreel.errors import InputError
 from folioreel.reading import is_folder, open_file, read_whole
 
@@ -28,14 +28,16 @@ _SWEPT_AFTER_S = 60.0
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, held: ExitStack | None = None) -> Iterator[Path]:
     """A temporary file beside `path` to write to; it replaces `path` if the block succeeds.
 
-    A crash or a full disk therefore never leaves a half-written `path`.
+    A crash or a full disk therefore never leaves a half-written `path`. Its lock is kept until the
+    end of `held`, if that is given.
     """
     unfinished = _unfinished(path)
     try:
-        with claimed(unfinished):
+        with ExitStack() as block:
+            (held or block).enter_context(claimed(unfinished))
             try:
                 yield unfinished
                 unfinished.replace(path)
@@ -81,9 +83,10 @@ def writing_together(folder: Path, names: Iterable[str]) -> Iterator[None]:
     """
     make_folder(folder)
     mark = folder / _MARK
-    _check_free(mark, folder)
-    write_whole(mark, b"\0".join(map(os.fsencode, names)))
-    with holding(mark):
+    with ExitStack() as held:
+        with replacing(mark, held) as unfinished:
+            _check_free(mark, folder)  # here, as two processes could find it free at once
+            unfinished.write_bytes(b"\0".join(map(os.fsencode, names)))
         yield
         with suppress(OSError):
             mark.unlink(missing_ok=True)

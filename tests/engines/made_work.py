@@ -36,3 +36,11 @@ def pause(seconds: float) -> str:
     Path(tempfile.mkdtemp(), "left").touch()
     time.sleep(seconds)
     return tempfile.gettempdir()
+
+
+def wait_for(file: Path) -> str:
+    """The content of a file, once it is there; the process that waits is written beside it."""
+    file.with_suffix(f".{os.getpid()}").touch()
+    while not file.exists():
+        time.sleep(0.02)
+    return file.read_text()

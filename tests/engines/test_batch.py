@@ -1,12 +1,16 @@
 """Many items over processes: each has its outcome, and a crash costs one."""
 
+import multiprocessing
+import os
 import pickle
+import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 import pytest
-from made_work import pause, square
+from made_work import pause, square, wait_for
 
 from folioreel.engines.batch import Outcome, count_cores, run_many
 from folioreel.errors import ConfigError, InputError, WorkError
@@ -76,3 +80,66 @@ def test_work_that_is_stopped_is_not_waited_for(tmp_path, monkeypatch):
     run.close()
     assert time.monotonic() - begin < 60
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def in_time():
+    """A test that would wait for ever fails: its processes are killed after a while."""
+    late = []
+
+    def kill() -> None:
+        late.extend(process.kill() for process in multiprocessing.active_children())
+
+    timer = threading.Timer(60, kill)
+    timer.start()
+    yield
+    timer.cancel()
+    assert not late
+
+
+def waiting(folder: Path, count: int) -> list[int]:
+    """The processes that wait for a file of this folder, once they are so many."""
+    while len(found := list(folder.glob("file.[0-9]*"))) < count:
+        time.sleep(0.02)
+    return [int(path.suffix[1:]) for path in found]
+
+
+def test_the_death_of_an_idle_process_ends_nothing(tmp_path, in_time):
+    """It dies with the lock of the queue, for which the other would wait for ever."""
+    run = run_many(wait_for, [tmp_path / "first", tmp_path / "file"], workers=2)
+    (tmp_path / "first").write_text("done")
+    assert next(run).get() == "done"
+    (busy,) = waiting(tmp_path, 1)
+
+    def kill() -> None:
+        idle = []
+        while not idle:  # the second is started late
+            idle = [p for p in multiprocessing.active_children() if p.pid != busy]
+        time.sleep(2)  # it has come to wait by then
+        idle[0].kill()
+        waiting(tmp_path, 2)
+        (tmp_path / "file").write_text("done, too")
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    assert [outcome.get() for outcome in run] == ["done, too"]
+    killer.join()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_work_that_is_stopped_while_it_is_repeated_is_not_waited_for(tmp_path, in_time):
+    (tmp_path / "first").write_text("done")
+    run = run_many(wait_for, [tmp_path / "first", tmp_path / "file"], workers=2)
+    next(run)
+
+    def stop() -> None:
+        os.kill(waiting(tmp_path, 1)[0], signal.SIGKILL)
+        waiting(tmp_path, 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    with pytest.raises(KeyboardInterrupt):
+        next(run)
+    stopper.join()
+    assert multiprocessing.active_children() == []

@@ -93,3 +93,16 @@ def test_a_package_that_is_missing_or_too_old_is_one_line(tmp_path):
     result = folioreel("inspect", book, env={"PYTHONPATH": path})
     assert_one_line(result, "No module named 'msgspec'")
     assert "pip install" in result.stderr
+
+
+@posix
+def test_a_signal_at_the_very_end_is_one_line(tmp_path):
+    program = """
+import os, signal
+from folioreel import __main__ as program
+program._run = lambda received: 0
+program._flush = lambda code: os.kill(os.getpid(), signal.SIGTERM)
+program.main()
+"""
+    result = folioreel(program=("-c", program))
+    assert_one_line(result, "stopped", 128 + signal.SIGTERM)

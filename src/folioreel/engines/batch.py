@@ -166,10 +166,13 @@ class _SturdyPool(Generic[Item, Result]):
     def close(self) -> None:
         """End the processes; what still runs, when the work was stopped, is not waited for."""
         if self._running:
-            for process in (getattr(self._pool, "_processes", None) or {}).values():
-                process.kill()
+            self._kill_workers()
         self._pool.shutdown(cancel_futures=True)
         self._resources.close()
+
+    def _kill_workers(self) -> None:
+        for process in (getattr(self._pool, "_processes", None) or {}).values():
+            process.kill()
 
     def _make_pool(self, workers: int) -> ProcessPoolExecutor:
         # Forking a process that has threads may deadlock; a spawned one starts clean.
@@ -198,17 +201,24 @@ class _SturdyPool(Generic[Item, Result]):
         """
         suspects = [*self._running.values(), *waiting]
         self._running.clear()
+        # The one that died may hold the lock of their queue, for which they would wait for ever;
+        # and the pool would wait for them, as they ignore how it asks them to end.
+        self._kill_workers()
         self._pool.shutdown()
         for item in suspects:
             yield self._run_alone(item)
         self._pool = self._make_pool(self._workers)
 
     def _run_alone(self, item: Item) -> Outcome[Item, Result]:
-        with self._make_pool(1) as pool:
-            try:
-                result, failure = pool.submit(attempt, self._function, item).result()
-            except BrokenProcessPool:
-                return Outcome(item=item, failure=WorkError(CRASHED))
+        self._pool = self._make_pool(1)  # where `close` finds it, if the work is stopped
+        try:
+            future = self._pool.submit(attempt, self._function, item)
+            self._running[future] = item
+            result, failure = future.result()
+        except BrokenProcessPool:
+            result, failure = None, WorkError(CRASHED)
+        self._running.clear()
+        self._pool.shutdown()
         return Outcome(item=item, result=result, failure=failure)
 
 
