@@ -40,7 +40,7 @@ from folioreel.types import Subtitle
 
 # Formats that subtitle files beside a video come in, the most reliable first.
 _SIDECAR_SUFFIXES = (
-    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv", ".idx",
+    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv", ".lrc", ".idx",
     ".sup",
 )  # fmt: skip
 

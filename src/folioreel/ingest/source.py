@@ -88,7 +88,7 @@ _VOBSUB_INDEX: _Signatures = ((rb"# VobSub index", "a VobSub index (.idx)"),)
 _TEXTS: _Signatures = (
     (rb"<!doctype html|<html", "a web page (was it saved instead of the file behind it?)"),
     (rb"<\?xml|<\w+[\s>]", "an XML document"),
-    (rb"\{|\[", "a JSON document"),
+    (rb"[{\[]\s*(?:[\[{\]}\"]|-?\d[\d.e]*\s*[,\]])", "a JSON document"),
 )
 
 
