@@ -75,10 +75,16 @@ _KNOWN: _Signatures = (
     (rb"TPZ", "a Kindle book (Topaz)"),
     (rb"ITSF", "a Windows help file (CHM)"),
     (rb"AT&TFORM", "a DjVu scan"),
+    (rb".{60}TEXtREAd", "a book for Palm (PRC or PDB)"),
+    (rb"ITOLITLS", "a book for Microsoft Reader (LIT)"),
+    (rb"CONT[\x01\x02]\x00", "a Kindle book (KFX)"),
+    (rb"\xffWPC", "a WordPerfect document"),
 )
 _KNOWN_TEXTS: _Signatures = (
     (rb"%PDF", "a PDF document"),
     (rb"\{\\rtf", "an RTF document"),
+    (rb"%!PS", "a PostScript document"),
+    (rb"(?:<\?xml.{0,400}>)?\s*<office:document\b", "an OpenDocument text (FODT)"),
 )
 _BITMAP_SUBTITLES: _Signatures = (
     (rb"PG", "a PGS stream (.sup)"),
