@@ -183,6 +183,7 @@ def serve() -> None:
             _send(answer, (kind, value))
 
     _answer = send
+    logging.getLogger().addHandler(logging.NullHandler())  # other packages' logs; see `show_log`
     logger = logging.getLogger("folioreel")
     logger.setLevel(level)
     logger.addHandler(_Forward(send))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from folioreel.errors import UnknownFormatError
+from folioreel.errors import InputError, UnknownFormatError
 from folioreel.ingest.book import load_book, skim_book
 
 CONTAINER = '<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>'
@@ -41,6 +41,7 @@ def save_text(folder: Path) -> Path:
 @pytest.mark.parametrize("load", [load_book, skim_book])
 def test_a_book_is_opened_once(tmp_path, monkeypatch, save, load):
     path = save(tmp_path)
+    load(path)  # the models of languages are archives as well, and are read once
     opened: Counter[str] = Counter()
     real_open, real_zip = os.open, zipfile.ZipFile
 
@@ -126,3 +127,47 @@ def test_a_file_that_states_a_wrong_language(tmp_path, save):
     assert book.language == "fr"
     assert [chapter.title for chapter in book.chapters] == CHAPTERS
     assert load_book(save(tmp_path), language="fr") == book
+
+
+OTHER_DOCUMENTS = {
+    "a.fodt": (b'<?xml version="1.0"?>\n<office:document xmlns:office="u"><a>x', "OpenDocument"),
+    "a.prc": (bytes(60) + b"TEXtREAd" + bytes(400), "a book for Palm"),
+    "a.lit": (b"ITOLITLS" + bytes(400), "Microsoft Reader"),
+    "a.wpd": (b"\xffWPC" + bytes(400), "WordPerfect"),
+    "a.ps": (b"%!PS-Adobe-3.0\n/a def\n", "PostScript"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_DOCUMENTS)
+def test_documents_that_are_not_read_are_named(tmp_path: Path, name: str) -> None:
+    data, kind = OTHER_DOCUMENTS[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(UnknownFormatError, match=f"{kind}.*Calibre"):
+        load_book(tmp_path / name)
+
+
+def test_an_opendocument_text_is_no_epub(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.odt", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", "<office/>")
+    with pytest.raises(UnknownFormatError, match="word processor"):
+        load_book(tmp_path / "a.odt")
+
+
+def test_a_pdf_with_drm(tmp_path: Path) -> None:
+    objects = ["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>"]
+    objects.append("<</Filter/EBX_HANDLER/V 4>>")
+    text = "%PDF-1.4\n"
+    for number, words in enumerate(objects, 1):
+        text += f"{number} 0 obj\n{words}\nendobj\n"
+    text += "trailer\n<</Size 4/Root 1 0 R/Encrypt 3 0 R/ID[<01><01>]>>\n%%EOF"
+    (tmp_path / "a.pdf").write_text(text)
+    with pytest.raises(InputError, match="DRM"):
+        load_book(tmp_path / "a.pdf")
+
+
+@pytest.mark.parametrize("new_line", ["\v", "\x85", "\u2028", "\u2029"])
+def test_lines_that_end_in_another_sign(tmp_path: Path, new_line: str) -> None:
+    text = f"CHAPTER I\n\n{STORY}\n\nCHAPTER II\n\n{STORY}\n".replace("\n", new_line)
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    assert len(load_book(tmp_path / "a.txt").chapters) == 2

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 import sys
 import tarfile
 import threading
@@ -334,3 +335,12 @@ def test_word_vectors_in_a_pipe_or_a_device(tmp_path):
         open_word_vectors(tmp_path / "vectors.txt")
     with pytest.raises(InputError, match="is a device"):
         open_word_vectors(Path("/dev/zero"))
+
+
+def test_logs_of_other_packages_are_not_printed():
+    program = (
+        "import logging; from folioreel.cli import output; output.show_log(logging.WARNING);"
+        "logging.getLogger('another').warning('A circular bookmark reference was detected.')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stderr == b""

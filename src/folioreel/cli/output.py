@@ -51,6 +51,8 @@ class Notices(logging.Handler):
 
 def show_log(level: int) -> None:
     """Show what the library logs at a level or above: its warnings, or its notes on files too."""
+    # What other packages log is no line of ours; without a handler, Python would print it.
+    logging.getLogger().addHandler(logging.NullHandler())
     logger = logging.getLogger("folioreel")
     logger.handlers = [Notices()]
     logger.setLevel(level)

@@ -179,7 +179,7 @@ def _zip_format(file: SourceFile) -> str:
     if any(name.lower().endswith(".fb2") for name in archive.names):
         return "fb2"
     if "word/document.xml" in archive or (
-        "content.xml" in archive and "META-INF/manifest.xml" in archive
+        "content.xml" in archive and "META-INF/container.xml" not in archive
     ):
         raise UnknownFormatError(
             "is a word processor's document; save it as EPUB, HTML or plain text", file.path

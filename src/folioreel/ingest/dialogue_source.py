@@ -40,8 +40,8 @@ from folioreel.types import Subtitle
 
 # Formats that subtitle files beside a video come in, the most reliable first.
 _SIDECAR_SUFFIXES = (
-    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv", ".idx",
-    ".sup",
+    ".srt", ".vtt", ".ass", ".ssa", ".ttml", ".dfxp", ".smi", ".sami", ".sub", ".sbv", ".lrc",
+    ".idx", ".sup",
 )  # fmt: skip
 
 # Frame rates that subtitles were made for, and the faster ones that a film may run at. The time

@@ -75,10 +75,16 @@ _KNOWN: _Signatures = (
     (rb"TPZ", "a Kindle book (Topaz)"),
     (rb"ITSF", "a Windows help file (CHM)"),
     (rb"AT&TFORM", "a DjVu scan"),
+    (rb".{60}TEXtREAd", "a book for Palm (PRC or PDB)"),
+    (rb"ITOLITLS", "a book for Microsoft Reader (LIT)"),
+    (rb"CONT[\x01\x02]\x00", "a Kindle book (KFX)"),
+    (rb"\xffWPC", "a WordPerfect document"),
 )
 _KNOWN_TEXTS: _Signatures = (
     (rb"%PDF", "a PDF document"),
     (rb"\{\\rtf", "an RTF document"),
+    (rb"%!PS", "a PostScript document"),
+    (rb"(?:<\?xml.{0,400}>)?\s*<office:document\b", "an OpenDocument text (FODT)"),
 )
 _BITMAP_SUBTITLES: _Signatures = (
     (rb"PG", "a PGS stream (.sup)"),
@@ -88,7 +94,7 @@ _VOBSUB_INDEX: _Signatures = ((rb"# VobSub index", "a VobSub index (.idx)"),)
 _TEXTS: _Signatures = (
     (rb"<!doctype html|<html", "a web page (was it saved instead of the file behind it?)"),
     (rb"<\?xml|<\w+[\s>]", "an XML document"),
-    (rb"\{|\[", "a JSON document"),
+    (rb"[{\[]\s*(?:[\[{\]}\"]|-?\d[\d.e]*\s*[,\]])", "a JSON document"),
 )
 
 

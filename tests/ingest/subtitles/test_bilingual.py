@@ -1,7 +1,10 @@
 """Subtitles that say everything twice, in two languages."""
 
+import time
+
 import pytest
 
+from folioreel.ingest.subtitles.bilingual import _halves
 from folioreel.ingest.subtitles.dialogue import read_subtitles
 
 SAID = {
@@ -54,3 +57,11 @@ def test_two_lines_in_one_language_stay(tmp_path):
     dialogue = read_subtitles(write_film(tmp_path, "en", "en"))
     assert len(dialogue.subtitles) == 40
     assert not any("two languages" in note for note in dialogue.notes)
+
+
+def test_a_cue_of_many_lines_is_halved_in_a_moment() -> None:
+    text = "\n".join(["Hello there."] * 80_000)
+    started = time.process_time()
+    upper, lower = _halves(text)
+    assert time.process_time() - started < 5
+    assert upper == lower

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from folioreel.errors import FolioReelError, InputError, UnknownFormatError
 from folioreel.ingest.subtitles.dialogue import Dialogue, read_subtitles
+from folioreel.ingest.subtitles.pysubs2_formats import parse_substation
 
 
 def read(
@@ -472,3 +473,89 @@ def test_no_line_takes_long(tmp_path: Path, line: str) -> None:
     started = time.perf_counter()
     assert "Goodbye." in " ".join(texts_of(read(tmp_path, f"{SRT}\n{line}\n")))
     assert time.perf_counter() - started < 1
+
+
+SPOILT_TIMES = {
+    "no digit": ("00:00:0x,500 --> 00:00:0y,000", 1.0),
+    "a letter for a zero": ("00:OO:03,500 --> 00:00:05,000", 1.0),
+    "no start": ("--> 00:00:05,000", 1.0),
+    "no end": ("00:00:03,500 -->", 3.5),
+    "no arrow": ("00:00:03,500 00:00:05,000", 3.5),
+    "an arrow of a web page": ("00:00:03,500 --&gt; 00:00:05,000", 3.5),
+    "hyphens": ("00-00-03,500 --> 00-00-05,000", 1.0),
+    "seconds alone": ("3.500 --> 5.000", 1.0),
+}
+
+
+@pytest.mark.parametrize("line", SPOILT_TIMES)
+@pytest.mark.parametrize("head", ["", "WEBVTT\n\n"])
+def test_spoilt_times_are_not_spoken(tmp_path: Path, line: str, head: str) -> None:
+    spoilt, start_s = SPOILT_TIMES[line]
+    text = SRT.replace("00:00:03,500 --> 00:00:05,000", spoilt) + "\n3\n00:00:07,000 --> "
+    dialogue = read(tmp_path, head + text + "00:00:08,000\nGood night.\n")
+    assert texts_of(dialogue)[0].startswith("Hello there.")
+    assert " ".join(texts_of(dialogue)) == "Hello there. Goodbye. Good night."
+    noted = any("1 cue has no readable time" in note for note in dialogue.notes)
+    assert noted == (start_s == 1.0)
+    assert noted or times_of(dialogue)[1][0] == start_s
+
+
+@pytest.mark.parametrize("said", ["Press --> to go on.", "--> Look here!", "At 9:15: 1:2: no."])
+def test_arrows_and_colons_may_be_said(tmp_path: Path, said: str) -> None:
+    assert said.split()[-1] in " ".join(texts_of(read(tmp_path, SRT.replace("Goodbye.", said))))
+
+
+@pytest.mark.parametrize("new_line", ["\v", "\f", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_other_ends_of_lines(tmp_path: Path, new_line: str) -> None:
+    assert times_of(read(tmp_path, SRT.replace("\n", new_line))) == EXPECTED
+    text = SRT.replace("Hello there", f"Hello{new_line}there")
+    assert texts_of(read(tmp_path, text))[0] == "Hello there."
+    document = f'{{"segments": [{{"start": 1, "end": 2, "text": "Hello{chr(0x2028)}there."}}]}}'
+    assert texts_of(read(tmp_path, document)) == ["Hello there."]
+
+
+LRC = "[ti:x]\n[00:01.00]Hello there.\n[00:02.00]\n[00:03.50]Goodbye.\n[00:05.00]\n"
+SUBVIEWER_1 = (
+    "[TITLE]\nx\n[DELAY]\n0\n[BEGIN]\n******** START SCRIPT ********\n[00:00:01]\nHello|there.\n"
+    "[00:00:02]\n\n[00:00:03]\nGoodbye.\n[00:00:05]\n\n[end]\n******** END SCRIPT ********\n"
+)
+
+
+def test_lrc(tmp_path: Path) -> None:
+    dialogue = read(tmp_path, LRC)
+    assert (texts_of(dialogue), times_of(dialogue)) == (["Hello there.", "Goodbye."], EXPECTED)
+    sung = read(tmp_path, "[00:01.00][00:09.00]La la la.\n[00:04.00]Goodbye.\n[00:12.00]\n")
+    assert texts_of(sung) == ["La la la.", "Goodbye.", "La la la."]
+
+
+def test_the_first_subviewer(tmp_path: Path) -> None:
+    dialogue = read(tmp_path, SUBVIEWER_1)
+    assert texts_of(dialogue) == ["Hello there.", "Goodbye."]
+    assert times_of(dialogue) == [(1.0, 2.0), (3.0, 5.0)]
+
+
+def test_verses_in_brackets_are_no_subtitles(tmp_path: Path) -> None:
+    with pytest.raises(UnknownFormatError, match="plain text"):
+        read(tmp_path, "[3:16] For God so loved the world.\n[3:17] For God sent not his Son.\n")
+
+
+SUBSTATION_COLUMNS = {
+    "few": ("Start, End, Text", "0:00:01.00,0:00:02.00,Hello, there."),
+    "another order": (
+        "Layer, Style, Start, End, Actor, Text",
+        "0,Default,0:00:01.00,0:00:02.00,John,Hello, there.",
+    ),
+    "no fraction": (
+        "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
+        "0,0:00:01,0:00:02,Default,,0,0,0,,Hello, there.",
+    ),
+}
+
+
+@pytest.mark.parametrize("columns", SUBSTATION_COLUMNS)
+def test_substation_with_columns_of_its_own(tmp_path: Path, columns: str) -> None:
+    names, line = SUBSTATION_COLUMNS[columns]
+    text = f"[Script Info]\n\n[Events]\nFormat: {names}\nDialogue: {line}\n"
+    dialogue = read(tmp_path, text)
+    assert (texts_of(dialogue), times_of(dialogue)) == (["Hello, there."], [(1.0, 2.0)])
+    assert parse_substation(text).cues[0].speaker == ("John" if "Actor" in names else None)

@@ -95,6 +95,8 @@ def open_pdf(file: SourceFile) -> pdfium.PdfDocument:
     except pdfium.PdfiumError as error:
         if "password" in str(error).lower():
             message = "is behind a password; save a copy without one (e.g. with qpdf --decrypt)"
+        elif b"/EBX_HANDLER" in file.data or "security" in str(error).lower():
+            message = "is protected (DRM); give a copy without DRM"
         else:
             message = "is cut short or damaged; download or copy it again, or repair it with qpdf"
         raise InputError(message, file.path) from error

@@ -59,12 +59,19 @@ class _Line:
 def read_plain_text(file: SourceFile) -> Manuscript:
     """Read a text file; the layout is detected from the text."""
     with titles_in(decide_language(file.text)):
-        text = file.text
+        text = _usual_lines(file.text)
         layout: Layout | None = None
         if titles.reading_language() == "ja":
             layout = "a line each" if is_aozora(text) else None
             text = strip_aozora(text)
         return parse_plain_text(text, default_title=file.path.stem, layout=layout)
+
+
+def _usual_lines(text: str) -> str:
+    """The text with newlines, where another sign ends its lines, as Unicode has several."""
+    # Elsewhere they stand inside lines, whose numbers are those that an editor shows.
+    ends = max("\v\x85\u2028\u2029", key=text.count)
+    return text.replace(ends, "\n") if text.count(ends) > text.count("\n") else text
 
 
 def parse_plain_text(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from folioreel.ingest.subtitles.cues import Cue
 from folioreel.language import are_kin, decide_language
@@ -58,10 +59,7 @@ def _halves(text: str) -> tuple[str, str]:
     lines = text.split("\n")
     scripts = [dominant_script(line) for line in lines]
     changes = [k for k in range(1, len(lines)) if scripts[k] != scripts[k - 1]]
-    middle = min(
-        range(1, len(lines)),
-        key=lambda k: abs(len("".join(lines[:k])) - len("".join(lines[k:]))),
-        default=1,
-    )
+    above = list(accumulate(map(len, lines), initial=0))  # letters above each line
+    middle = min(range(1, len(lines)), key=lambda k: abs(2 * above[k] - above[-1]), default=1)
     at = changes[0] if len(changes) == 1 else middle
     return "\n".join(lines[:at]), "\n".join(lines[at:])

@@ -24,7 +24,7 @@ from folioreel.language import PREFERRED, language_code
 
 # What subtitle files are called, including those of pictures, which the folder `ocr` reads.
 SUBTITLE_SUFFIXES = frozenset(
-    ".ass .dfxp .idx .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt "
+    ".ass .dfxp .idx .lrc .mpl .mpl2 .sami .sbv .smi .srt .ssa .sub .sup .tmp .ttml .vtt .webvtt "
     ".xml".split()
 )
 MARKS = {"sdh": "sdh", "cc": "sdh", "hi": "sdh", "forced": "forced", "foreign": "forced"}
@@ -33,6 +33,10 @@ MARKS = {"sdh": "sdh", "cc": "sdh", "hi": "sdh", "forced": "forced", "foreign": 
 # such a line too, but not three in a hundred.
 _FEWEST_TIMES = 0.03
 
+
+# What Unicode, old printers and old mainframes have for a new line. JSON may hold it inside words.
+_NEW_LINES = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
+_JSON = frozenset({"whisper", "json3", "json"})
 
 # Text, the frame rate of the video if known, and the language to choose where there are several
 # → cues. Raises `InputError` without a path.
@@ -73,7 +77,7 @@ def _search(pattern: str, flags: int = 0, size: int | None = 4096) -> Callable[[
 _TTML_ROOT = r"\A\s*+(?:<(?:!--(?s:.)*?--|[?!][^<>]*+)>\s*+)*+<(?:\w+:)?tt[\s>]"
 
 FORMATS: dict[str, SubtitleFormat] = {
-    "vtt": SubtitleFormat(parse=_plain(subrip.parse_webvtt), matches=_search(r"\AWEBVTT(?!\S)")),
+    "vtt": SubtitleFormat(parse=_whole(subrip.parse_webvtt), matches=_search(r"\AWEBVTT(?!\S)")),
     "ass": SubtitleFormat(
         parse=_timed(events.parse_substation),
         matches=_search(r"^\[Script Info\]|^\[V4\+? Styles\]", re.MULTILINE | re.IGNORECASE, None),
@@ -88,6 +92,7 @@ FORMATS: dict[str, SubtitleFormat] = {
     "microdvd": SubtitleFormat(parse=_timed(events.parse_microdvd), line=events.MICRODVD_LINE),
     "mpl2": SubtitleFormat(parse=_plain(events.parse_mpl2), line=events.MPL2_LINE),
     "tmp": SubtitleFormat(parse=_plain(events.parse_tmp), line=events.TMP_LINE),
+    "lrc": SubtitleFormat(parse=_plain(events.parse_lrc), line=events.LRC_LINE),
 }
 """Formats by name. Headers are tried in this order; then the lines vote."""
 
@@ -118,6 +123,8 @@ def read_cues(
     name = guess_format(text)
     if name is None:
         raise _not_subtitles(text[:4096].encode(), path)
+    if name not in _JSON:
+        text = text.translate(_NEW_LINES)
     try:
         parsed = FORMATS[name].parse(text, frame_rate, preferred)
     except InputError as error:
@@ -133,6 +140,7 @@ def guess_format(text: str) -> str | None:
     text = text.lstrip("\ufeff \n\t")
     if (kind := events.json_kind(text)) is not None:
         return kind
+    text = text.translate(_NEW_LINES)
     for name, known in FORMATS.items():
         if known.matches is not None and known.matches(text):
             return name

@@ -1,4 +1,4 @@
-"""Formats that pysubs2 reads (ASS, SSA, MicroDVD, MPL2, TMP) and JSON transcripts → cues."""
+"""Formats that pysubs2 reads (ASS, SSA, MicroDVD, MPL2, TMP), LRC and JSON transcripts → cues."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pysubs2
 
-from folioreel.ingest.subtitles.cues import Cue, ParsedCues, note_untimed
+from folioreel.ingest.subtitles.cues import LONGEST_CUE_S, Cue, ParsedCues, note_untimed
 from folioreel.json_input import convert, parse_json
 from folioreel.times import parse_digits
 
@@ -19,10 +19,17 @@ _DEFAULT_FRAME_RATE = 24000 / 1001
 MICRODVD_LINE = re.compile(r"^\s*+\{\s*+(\d++)\s*+\}\s*+\{\s*+(\d*+)\s*+\}")
 MPL2_LINE = re.compile(r"^\[(-?)(\d++)\]\[(-?)(\d*+)\]")
 TMP_LINE = re.compile(r"^(\d{1,2}:\d{2}:\d{2})(?:,\d)?[:=](?!\d\d\b)")
+# Hours or a fraction are needed: books have verses such as `[3:16]`.
+LRC_LINE = re.compile(
+    r"^\s*+\[(?:(\d{1,2}):(?=\d\d:)|(?=\d++:\d\d\.))(\d{1,3}):(\d\d)(\.\d{1,3})?\]"
+)
 DIALOGUE_LINE = re.compile(
     r"^Dialogue:[^,]*,\s*-?\d{1,2}:\d{1,2}:\d{1,2}\.\d{1,3}\s*,"
     r"\s*-?\d{1,2}:\d{1,2}:\d{1,2}\.\d{1,3}\s*(?:,[^,\n]*){6},"
 )
+_COLUMNS = "layer start end style name marginl marginr marginv effect text".split()
+# Some programs write no fraction, or one behind a colon.
+_CLOCK = re.compile(r"\s*(-?)(\d{1,2}:\d{1,2}:\d{1,2})(?:[.:](\d{1,3}))?\s*")
 _DIALOGUE = re.compile(r"^[\ufeff\s]*+Dialogue\s*+:", re.IGNORECASE)
 _DRAWING_CODE = re.compile(r"\\p(\d+)")  # how finely a drawing is drawn; 0 ends it
 # By convention, typesetters give these names to styles for what is written or sung on screen.
@@ -46,21 +53,52 @@ def _joined_lines(text: str, start: re.Pattern[str]) -> list[str]:
 
 def parse_substation(text: str, frame_rate: float | None = None) -> ParsedCues:
     """ASS and SSA: the readable dialogue lines, without drawings, signs and songs."""
-    lines = [_DIALOGUE.sub("Dialogue:", line) for line in text.split("\n")]
-    dialogue = [line for line in lines if line.startswith("Dialogue:")]
-    readable = [line for line in dialogue if DIALOGUE_LINE.match(line)]
+    columns, dialogue, readable = _COLUMNS, 0, []
+    for line in text.split("\n"):
+        columns = _stated_columns(line) or columns
+        if begins := _DIALOGUE.match(line):
+            dialogue += 1
+            if (usual := _usual_line(line[begins.end() :], columns)) is not None:
+                readable.append(usual)
     kind = "ssa" if any("Marked=" in line[:20] for line in readable) else "ass"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         subs = pysubs2.SSAFile.from_string("\n".join(readable), format_=kind)
     spoken = [event for event in subs if not _UNSPOKEN_STYLE.search(event.style)]
     notes = []
-    if len(readable) < len(dialogue):
-        notes.append(f"{len(dialogue) - len(readable)} dialogue lines could not be read")
+    if len(readable) < dialogue:
+        notes.append(f"{dialogue - len(readable)} dialogue lines could not be read")
     if spoken and len(spoken) < len(subs):
         notes.append(f"{len(subs) - len(spoken)} cues in styles for signs and songs were left out")
     subs.events = spoken or list(subs)
     return ParsedCues(format=kind, cues=tuple(_to_cues(subs)), notes=tuple(notes))
+
+
+def _stated_columns(line: str) -> list[str] | None:
+    """The columns that a line `Format: …` states for the dialogue; None if it is another line."""
+    kind, _, names = line.partition(":")
+    columns = [name.strip().casefold() for name in names.split(",")]
+    is_format = kind.strip("\ufeff \t").casefold() == "format" and columns[-1] == "text"
+    return columns if is_format and {"start", "end"} <= {*columns} else None
+
+
+def _usual_line(values: str, columns: list[str]) -> str | None:
+    """A dialogue line in the usual columns, with hundredths; None if it has no times."""
+    usual = f"Dialogue:{values}"
+    are_usual = columns[1:4] == _COLUMNS[1:4] and len(columns) == len(_COLUMNS)
+    if are_usual and DIALOGUE_LINE.match(usual):
+        return usual
+    fields = dict(zip(columns, values.split(",", len(columns) - 1), strict=False))
+    fields.setdefault("name", fields.get("actor", ""))
+    clocks = [_CLOCK.fullmatch(fields.get(name, "")) for name in ("start", "end")]
+    if "text" not in fields or None in clocks:
+        return None
+    for name, clock in zip(("start", "end"), clocks, strict=True):
+        assert clock is not None
+        fields[name] = f"{clock[1]}{clock[2]}.{clock[3] or '00'}"
+    fields["layer"] = "0"
+    margins = dict.fromkeys(("marginl", "marginr", "marginv"), "0")
+    return "Dialogue: " + ",".join((fields | margins).get(name, "") for name in _COLUMNS)
 
 
 def parse_microdvd(text: str, frame_rate: float | None = None) -> ParsedCues:
@@ -101,6 +139,30 @@ def parse_tmp(text: str) -> list[Cue]:
     """TMP: `00:00:01:Hello.`, without an end."""
     lines = [TMP_LINE.sub(r"\1:", line) for line in _joined_lines(text, TMP_LINE)]
     return _to_cues(pysubs2.SSAFile.from_string("\n".join(lines), format_="tmp"))
+
+
+def parse_lrc(text: str) -> list[Cue]:
+    """LRC and SubViewer 1: `[00:01.50]Hello.` or `[00:00:01]`, until the next such time.
+
+    A line that is sung again has several times. Words before the first time are its head.
+    """
+    said: list[tuple[float, list[str]]] = []
+    for line in text.split("\n"):
+        starts: list[float] = []
+        while (found := LRC_LINE.match(line)) is not None:
+            hours, minutes, seconds, fraction = found.groups(default="0")
+            starts.append(int(hours) * 3600 + int(minutes) * 60 + int(seconds) + float(fraction))
+            line = line[found.end() :]
+        if starts or (said and line.strip() and not re.match(r"\[(?i:end|[a-z]+:.*)\]", line)):
+            said.extend((start_s, []) for start_s in starts)
+            for _, lines in said[-max(1, len(starts)) :]:
+                lines.extend(line.split("|"))
+    said.sort(key=lambda cue: cue[0])
+    ends = [*(start_s for start_s, _ in said[1:]), 0.0]  # the last gets the time to read it
+    return [
+        Cue(start_s=start_s, end_s=min(end_s, start_s + LONGEST_CUE_S), text="\n".join(lines))
+        for (start_s, lines), end_s in zip(said, ends, strict=True)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,11 @@ _ARROW = r"(?:\s*+(?:-++\s?>|[–—=]++>|[→,;])|\s++-\s|[^\S\t]*+\t)\s*+"
 TIMING = re.compile(
     rf"^\s*+(?:\d++\s++)?\[?\s*+{_TIME}{_ARROW}{_TIME}(?:\s*+\](?=\s|$)|(?=\s|$))(.*)$"
 )
+# A line of times that a typing error or a damaged byte has spoilt: nobody says it. Where its start
+# is whole, the cue begins there.
+_SPOILT = re.compile(r"--(?:>|&gt;)|^(?:[^:]*+:){4}")
+_MOST_LETTERS = 3  # as in `00:O0:0l`; more are words
+_SPOILT_START = re.compile(rf"^\s*+{_TIME}(?=[\s&–—=-]|$)")
 # What may follow the times without being speech: SubRip coordinates, WebVTT settings.
 _SETTINGS = re.compile(
     r"^\s*+(?:(?:[XYxy][12]|vertical|line|position|size|align|region|[DLTSA])\s*+:\s*+\S++\s*+)+$"
@@ -37,23 +42,40 @@ def parse_subrip(text: str) -> ParsedCues:
     """SubRip and its relatives (SubViewer, SBV, Whisper's text), with or without numbers."""
     blocks: list[_Block] = [(0.0, 0.0, [])]  # the first collects what comes before the first cue
     number: int | None = None
+    untimed = 0
     for line in _single_spaced(text.split("\n")):
         timing = _read_timing(line)
-        if timing is None:
+        if timing is None and not _is_spoilt(line):
             blocks[-1][2].append(line.strip())
             continue
         number = _take_number(blocks[-1][2], number)
+        if timing is None:
+            untimed += 1
+            continue
         start_s, end_s, rest = timing
         blocks.append((start_s, end_s, [rest] if rest else []))
     _take_number(blocks[0][2], None)
     head = " ".join(line for line in blocks[0][2] if not line.startswith("["))  # SubViewer's
-    notes = []
+    notes = _note_spoilt(untimed)
     if len(blocks) > 1 and (words := count_words(head)):
         notes.append(f"{words} words above the first time were left out")
     return ParsedCues(cues=tuple(map(_to_cue, blocks[1:])), notes=tuple(notes))
 
 
-def parse_webvtt(text: str) -> list[Cue]:
+def _is_spoilt(line: str) -> bool:
+    """Whether a line was one of times."""
+    if not _SPOILT.search(line):
+        return False
+    letters = sum(map(str.isalpha, line.replace("&gt;", "")))
+    return letters <= min(_MOST_LETTERS, sum(map(str.isdigit, line)))
+
+
+def _note_spoilt(count: int) -> list[str]:
+    cues = "1 cue has" if count == 1 else f"{count} cues have"
+    return [f"{cues} no readable time; what is said follows in the cue above"][:count]
+
+
+def parse_webvtt(text: str) -> ParsedCues:
     """WebVTT: comments, styles and regions are skipped, voices become speakers.
 
     A cue ends at an empty line, but words below it that have no time of their own are its, too.
@@ -62,10 +84,13 @@ def parse_webvtt(text: str) -> list[Cue]:
     block: _Block | None = None
     below: list[str] = []  # the lines since an empty one
     is_open = False  # whether there has been none since the time
-    skipping = False
+    skipping, untimed = False, 0
     first_ticks, offset_s = None, 0.0
     for line in [*_single_spaced(text.split("\n")), ""]:
-        timing = _read_timing(line) if "-->" in line else None
+        timing = _read_timing(line) if "-->" in line or _is_spoilt(line) else None
+        if timing is None and not skipping and _is_spoilt(line):
+            untimed, below, is_open = untimed + 1, [], block is not None
+            continue
         if timing is not None or line == "":
             if block is not None:  # a line above a time is the name of its cue
                 block[2].extend(below if timing is None else below[:-1])
@@ -86,7 +111,8 @@ def parse_webvtt(text: str) -> list[Cue]:
             skipping = True
         elif line and not skipping:
             below.append(line.strip())
-    return [*cues, *(split_voices(_to_cue(block)) if block is not None else ())]
+    cues.extend(split_voices(_to_cue(block)) if block is not None else ())
+    return ParsedCues(cues=tuple(cues), notes=tuple(_note_spoilt(untimed)))
 
 
 def _to_cue(block: _Block) -> Cue:
@@ -120,7 +146,9 @@ def _read_timing(line: str) -> tuple[float, float, str] | None:
     """Start, end and what is said on the same line; None if the line has no times."""
     match = TIMING.match(line)
     if match is None:
-        return None
+        spoilt = _SPOILT_START.match(line) if _is_spoilt(line) else None
+        # Without an end, the cue gets the time that it takes to read.
+        return spoilt and (_seconds(spoilt.groups()), _seconds(spoilt.groups()), "")
     groups, rest = match.groups()[:10], match.groups()[10]
     said = "" if _SETTINGS.match(rest) else rest.strip()
     return _seconds(groups[:5]), _seconds(groups[5:]), said
