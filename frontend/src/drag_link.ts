@@ -6,6 +6,8 @@ import { element, icon } from "./dom.ts";
 
 const EDGE_PX = 70;
 const SCROLL_PX = 14;
+/** A pointer between two lines of a sentence is on neither: we look so far above and below it. */
+const BETWEEN_LINES_PX = [0, -6, 6];
 
 export class LinkDrag {
   /** The handle beside the current passage. */
@@ -18,6 +20,7 @@ export class LinkDrag {
   private target: number | null = null;
   /** The moment whose link is dragged: the film may play on meanwhile. */
   private moment: number | null = null;
+  /** Where the pointer is; null until it moves. */
   private pointer: PointerEvent | null = null;
   private frame = 0;
 
@@ -47,11 +50,14 @@ export class LinkDrag {
   /** Follows the pointer until it is let go (the link moves) or Escape is pressed (it stays). */
   start(event: PointerEvent): void {
     event.preventDefault();
-    this.pointer = event;
     this.moment = this.app.moment;
     document.body.classList.add("dragging-link");
-    const move = (moved: PointerEvent) => this.move(moved);
+    const move = (moved: PointerEvent) => {
+      this.pointer = moved;
+      this.aim(moved);
+    };
     const end = (last: Event) => {
+      if (this.pointer && last instanceof PointerEvent && last.type === "pointerup") this.aim(last);
       removeEventListener("pointermove", move);
       removeEventListener("pointerup", end);
       removeEventListener("pointercancel", end);
@@ -70,10 +76,11 @@ export class LinkDrag {
     this.frame = requestAnimationFrame(this.scroll);
   }
 
-  private move(event: PointerEvent): void {
-    this.pointer = event;
-    const { clientX, clientY } = event;
-    const span = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>(".sentence");
+  /** Finds what is under the pointer, which may change under a pointer that rests: the book scrolls. */
+  private aim({ clientX, clientY }: PointerEvent): void {
+    const span = BETWEEN_LINES_PX.map((dy) =>
+      document.elementFromPoint(clientX, clientY + dy)?.closest<HTMLElement>(".sentence"),
+    ).find((found) => found);
     const target = span ? Number(span.dataset.sentence) : this.stripSentenceAt(clientX, clientY);
     this.setTarget(target);
     this.label.hidden = target === null;
@@ -91,6 +98,7 @@ export class LinkDrag {
 
   /** Near the book's edges the book moves on, so that far sentences can be reached. */
   private readonly scroll = (): void => {
+    this.frame = requestAnimationFrame(this.scroll);
     if (!this.pointer) return;
     const { clientX, clientY } = this.pointer;
     const box = this.view.scroller.getBoundingClientRect();
@@ -98,7 +106,7 @@ export class LinkDrag {
       if (clientY > box.top - 20 && clientY < box.top + EDGE_PX) this.view.scroller.scrollTop -= SCROLL_PX;
       if (clientY > box.bottom - EDGE_PX && clientY < box.bottom + 20) this.view.scroller.scrollTop += SCROLL_PX;
     }
-    this.frame = requestAnimationFrame(this.scroll);
+    this.aim(this.pointer);
   };
 
   private finish(isDropped: boolean): void {

@@ -18,6 +18,10 @@ export class NamesView {
     private readonly search: (words: string) => void,
   ) {
     app.on(["moment", "picked", "links"], () => this.show());
+    app.on("veil", () => {
+      this.paragraph = null;
+      this.show();
+    });
     // A long book takes a moment to look through: not while the page opens.
     setTimeout(() => {
       this.words = findNameWords(app.book.sentences);
@@ -29,7 +33,11 @@ export class NamesView {
   private show(): void {
     const { app } = this;
     const sentence = app.picked ?? app.place;
-    if (sentence === null || this.words === null) return;
+    if (this.words === null) return;
+    if (sentence === null || !app.isTold(sentence)) {
+      this.paragraph = null;
+      return this.root.replaceChildren();
+    }
     const paragraph = app.book.paragraphOf(sentence);
     if (paragraph === this.paragraph) return;
     this.paragraph = paragraph;

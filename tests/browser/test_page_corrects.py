@@ -286,6 +286,49 @@ def test_a_drag_while_the_film_plays_judges_the_moment_where_it_began(small):
     assert kept(small) == [{"moment": 0, "verdict": "match", "sentence": 5}]
 
 
+def test_a_drag_ends_on_what_has_scrolled_under_the_pointer(small):
+    small.set_viewport_size({"width": 1200, "height": 600})
+    small.keyboard.press("n")
+    small.wait_for_timeout(600)
+    start = sentence(small, 1)
+    drag(small, centre(small.locator(".grip")), centre(start))
+    scroller = start.evaluate_handle(
+        "node => { while (node.scrollHeight <= node.clientHeight) node = node.parentElement;"
+        " return node }"
+    )
+    x, y = centre(start)
+    scroller.evaluate("node => { node.scrollTop += 60 }")
+    small.wait_for_timeout(300)
+    under = small.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y)?.closest('.sentence')?.dataset.sentence",
+        [x, y],
+    )
+    assert under not in (None, "1")
+    assert small.locator(".sentence.target").get_attribute("data-sentence") == under
+    small.mouse.up()
+    small.get_by_text("Linked.").wait_for()
+    assert kept(small)[-1]["sentence"] == int(under)
+
+
+def test_a_drag_ends_on_a_sentence_between_its_lines(small):
+    small.set_viewport_size({"width": 1000, "height": 800})
+    small.keyboard.press("n")
+    small.wait_for_timeout(600)
+    gap = small.evaluate(
+        """() => { for (const node of document.querySelectorAll('.sentence')) {
+          const [a, b] = node.getClientRects();
+          if (!b || b.top <= a.bottom || node.classList.contains('now')) continue;
+          const [x, y] = [Math.max(a.left, b.left) + 10, (a.bottom + b.top) / 2];
+          if (!document.elementFromPoint(x, y)?.closest('.sentence'))
+            return [x, y, Number(node.dataset.sentence)];
+        } }"""
+    )
+    assert gap
+    drag(small, centre(small.locator(".grip")), gap[:2])
+    assert small.locator(".sentence.target").get_attribute("data-sentence") == str(gap[2])
+    small.mouse.up()
+
+
 @pytest.mark.parametrize("key", [".", "ArrowRight", "n"])
 def test_a_picked_sentence_is_let_go_when_the_film_is_moved(small, key):
     small.keyboard.press("n")

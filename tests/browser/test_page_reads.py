@@ -261,6 +261,46 @@ def test_the_text_grows_and_shrinks_and_stays_so(small):
     assert small.get_by_role("button", name="Smaller text").is_disabled()
 
 
+def test_names_of_what_the_film_has_not_told_go_when_it_is_hidden(new_page, write_page):
+    book = make_book(200)
+    texts = ["It rained all day, and nobody in the town had brought a coat."] * 200
+    for j in range(4):
+        texts[j] = "In the morning old Petra went down to Fairhithe with the others."
+    for j in range(10, 20):
+        texts[j] = "In the evening old Ludmila came back to the town by the river."
+    book = replace(
+        book,
+        sentences=tuple(
+            replace(s, text=text) for s, text in zip(book.sentences, texts, strict=True)
+        ),
+    )
+    page = new_page()
+    page.goto(write_page(small_payload(book)))
+    page.keyboard.press("n")
+    names = page.get_by_role("navigation", name="People and places")
+    names.get_by_role("button", name="Ludmila").wait_for()
+    page.keyboard.press("s")
+    page.get_by_text("The book is hidden beyond").wait_for()
+    assert names.get_by_role("button").all_inner_texts() == ["Petra", "Fairhithe"]
+    page.keyboard.press("s")
+    names.get_by_role("button", name="Ludmila").wait_for()
+
+
+@pytest.mark.parametrize("width", [360, 820, 1366])
+def test_search_shows_the_whole_name_of_a_chapter(new_page, write_page, width):
+    book = make_book(200)
+    title = "CHAPTER THREE: A Great Deal of Percussion"
+    chapters = tuple(replace(chapter, title=title) for chapter in book.chapters)
+    page = new_page(width=width, height=800)
+    page.goto(write_page(small_payload(replace(book, chapters=chapters))))
+    page.keyboard.press("/")
+    page.keyboard.type("sentence")
+    place = page.locator(".found-place").first
+    place.wait_for()
+    assert title in place.inner_text()
+    assert place.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
 def test_names_of_a_passage_lead_to_where_else_they_are(new_page, write_page):
     book = make_book(200)
     texts = [

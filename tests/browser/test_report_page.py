@@ -1,5 +1,6 @@
 """The report in a browser: on a screen, a phone and paper, in both colours, without faults."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,10 @@ import pypdfium2
 import pytest
 from conftest import make_book, make_film
 from made_reports import SPOKEN_TEN, align_by_hand, make_long_book
+from PIL import Image
 
+from folioreel.apps.contact_sheet import COLUMNS, ROWS, Card, Sheet, write_sheet_html
+from folioreel.apps.describe import describe_time
 from folioreel.apps.many_summary import PairOutcome, write_summary
 from folioreel.apps.report import make_report
 from folioreel.apps.report_pages import to_html
@@ -63,6 +67,53 @@ def test_it_prints(new_page, address, tmp_path):
     assert "In short" in document[0].get_textpage().get_text_range()
     # White paper, whatever the colours of the screen.
     assert document[0].render(scale=0.2).to_pil().getpixel((2, 2)) == (255, 255, 255)
+
+
+def test_a_drawing_may_end_a_page_so_that_none_is_half_empty(new_page, tmp_path):
+    film = make_film(SPOKEN_TEN, duration_s=100.0, shots=False)
+    book = make_long_book(60)
+    chapters = tuple(
+        Chapter(index=k, title=f"Chapter {k + 1}", paragraphs=range(6 * k, 6 * k + 6))
+        for k in range(10)
+    )
+    alignment = align_by_hand(film, replace(book, chapters=chapters), range(10), [0.9] * 10)
+    (tmp_path / "a.html").write_text(to_html(make_report(alignment)), "utf-8")
+    page = new_page()
+    page.goto((tmp_path / "a.html").as_uri())
+    page.pdf(path=tmp_path / "a.pdf", format="Letter")
+    first = pypdfium2.PdfDocument(tmp_path / "a.pdf")[0].get_textpage().get_text_range()
+    assert "The chapters" in first
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+@pytest.mark.parametrize("size", [(320, 180), (320, 240), (240, 320)])
+def test_a_sheet_prints_on_its_pages(new_page, tmp_path, paper, size):
+    buffer = io.BytesIO()
+    Image.new("RGB", size).save(buffer, "JPEG")
+    film = make_film(SPOKEN_TEN, duration_s=100.0, shots=False)
+    alignment = align_by_hand(film, make_book(), range(10), [0.9] * 10)
+    description = describe_time(alignment, 5.0)
+    long = replace(description, said="He said it again and again. " * 10)
+    passage = replace(long.passage, chapter="A Chapter of Many Words " * 5)
+    card = Card(
+        description=replace(long, passage=passage),
+        clock="1:02:03",
+        sentence="The ferry crossed the river at dawn. " * 6,
+        jpeg=buffer.getvalue(),
+    )
+    page = new_page()
+    for pages in (1, 3):
+        sheet = Sheet(
+            title="A Film",
+            subtitle="of 72 shots",
+            cards=(card,) * (COLUMNS * ROWS * pages),
+            film_language="en",
+            book_language="en",
+        )
+        write_sheet_html(sheet, tmp_path / "a.html")
+        page.goto((tmp_path / "a.html").as_uri())
+        page.pdf(path=tmp_path / "a.pdf", format=paper, prefer_css_page_size=True)
+        assert len(pypdfium2.PdfDocument(tmp_path / "a.pdf")) == pages
 
 
 def test_headings_stay_with_their_tables_on_paper(new_page, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,12 @@ from folioreel.ingest.books import blocks, trees
 from folioreel.ingest.books.blocks import Block, Document, Manuscript, TocEntry
 from folioreel.ingest.books.html import blocks_of, note_left_out
 from folioreel.ingest.books.matter import story_documents
+from folioreel.ingest.books.style_sheets import (
+    Selector,
+    linked_sheets,
+    mark_italics,
+    read_italics,
+)
 from folioreel.ingest.books.titles import reading_language, titles_in
 from folioreel.ingest.books.trees import Element, elements, tag_of, types_of
 from folioreel.ingest.source import Archive, SourceFile
@@ -102,10 +109,11 @@ def _read_documents(archive: Archive, package: _Package, notes: list[str]) -> li
         entry for entry in package.toc if entry.label not in ("", package.title)
     )
     left_out: Counter[str] = Counter()
+    sheets = _Sheets(archive)
     documents = [
         Document(
             href=href,
-            blocks=tuple(_read_blocks(archive, href, notes, left_out)),
+            blocks=tuple(_read_blocks(sheets, href, notes, left_out)),
             labels=tuple(entry.label for entry in named.get(href, ())),
             types=package.types.get(href, frozenset()),
         )
@@ -122,16 +130,40 @@ def _read_documents(archive: Archive, package: _Package, notes: list[str]) -> li
 
 
 def _read_blocks(
-    archive: Archive, href: str, notes: list[str], left_out: Counter[str]
+    sheets: _Sheets, href: str, notes: list[str], left_out: Counter[str]
 ) -> list[Block]:
     """The blocks of one document; one that is not text is skipped with a note."""
+    archive = sheets.archive
     data = archive.read(href)
     try:
         tree = trees.parse_html(trees.decode_markup(data, archive.path)) if data else None
     except InputError:
         notes.append(f"skipped a document that is not text: {href}")
         return []
-    return blocks_of(tree, left_out) if tree is not None else []
+    if tree is None:
+        return []
+    mark_italics(tree, [sheets.read(href, address) for address in linked_sheets(tree)])
+    return blocks_of(tree, left_out)
+
+
+class _Sheets:
+    """The style sheets of an archive, each read once."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        self._read: dict[str, dict[Selector, bool]] = {}
+
+    def read(self, document: str, address: str) -> dict[Selector, bool]:
+        """The italics of a sheet; none if it is missing or damaged, for no text is lost with it."""
+        path = _resolve(posixpath.dirname(document), address)[0]
+        if path not in self._read:
+            self._read[path] = {}
+            if path in self.archive:
+                with contextlib.suppress(InputError):
+                    self._read[path] = read_italics(
+                        self.archive.read(path).decode(errors="replace")
+                    )
+        return self._read[path]
 
 
 def _refuse_pictures(documents: list[Document], package: _Package, path: Path) -> None:

@@ -24,6 +24,7 @@ from folioreel.ingest.books.emphasis import (
 )
 from folioreel.ingest.books.html_elements import BLOCK_TAGS, is_emphasis, is_stanza
 from folioreel.ingest.books.link_lists import drop_link_lists
+from folioreel.ingest.books.style_sheets import mark_italics
 from folioreel.ingest.books.titles import (
     HEADING_CHARACTERS,
     is_break,
@@ -62,6 +63,8 @@ def read_html(file: SourceFile) -> Manuscript:
     tree = trees.parse_html(trees.decode_markup(data, path))
     declared = _declared_language(tree) if tree is not None else None
     words = " ".join(tree.itertext()) if tree is not None else ""
+    if tree is not None:
+        mark_italics(tree)
     left_out: Counter[str] = Counter()
     with titles_in(decide_language(words, declared=declared)):
         language = reading_language()
