@@ -5,6 +5,7 @@ Only in other languages than English, of whose many books each has its own signs
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
@@ -18,7 +19,32 @@ _MOST = 0.8  # of such lines, so many open chapters
 _CHAPTER_WORDS = 100  # the shortest chapter
 _FEWEST_NUMBERS = 3  # chapters with a title below their number; two may begin with a short sentence
 _MOST_BELOW = 0.5  # of the lines below such titles, so many may be as short
+_FEW_MARKED = 2  # headings with other titles that a book may have: its own, and the author's name
 _NO_TITLE = QUOTES + "—–―-[("  # how something begins that is said, or a note
+
+
+def promote_unmarked(blocks: Iterable[Block]) -> list[Block]:
+    """Where markup shows no titles, look for them as in plain text with a blank line everywhere.
+
+    Some converters make every line a paragraph, chapters' titles and numbers included.
+    """
+    found = list(blocks)
+    heads = [b.text for b in found if b.kind == "heading"]
+    marked = sum(not titles.is_strong_heading(text) for text in heads)
+    if titles.reading_language() == "en" or marked > _FEW_MARKED:
+        return found
+    # In a book with numbered chapters, other numbers are those of pages or notes.
+    by_number = not _has_numbered(heads)
+    result: list[Block] = []
+    for block in found:
+        below = bool(result) and result[-1].kind == "heading"
+        if block.kind == "paragraph" and (
+            (below and titles.is_subtitle(block.text, blank_before=1))
+            or (by_number and titles.is_number_line(block.text))
+        ):
+            block = replace(block, kind="heading", guessed=True)
+        result.append(block)
+    return promote_titles(result, evenly_spaced=True)
 
 
 def promote_titles(blocks: list[Block], *, evenly_spaced: bool) -> list[Block]:
@@ -58,7 +84,7 @@ def _promote_below_numbers(blocks: list[Block]) -> list[Block]:
 def _opening_lines(blocks: list[Block], lines: list[int]) -> set[int]:
     """In a book without numbered chapters, the lines that open them if nearly all of them do."""
     headings = [block.text for block in blocks if block.kind == "heading"]
-    if sum(titles.is_numbered(text) and not titles.is_part(text) for text in headings) > 1:
+    if _has_numbered(headings):
         return set()
     heads = {k for k, block in enumerate(blocks) if block.kind == "heading"} | set(lines)
     words = [0, *accumulate(count_words(block.text) for block in blocks)]
@@ -78,11 +104,15 @@ def _opening_lines(blocks: list[Block], lines: list[int]) -> set[int]:
     return found
 
 
+def _has_numbered(headings: list[str]) -> bool:
+    return sum(titles.is_numbered(text) and not titles.is_part(text) for text in headings) > 1
+
+
 def _is_short_line(block: Block) -> bool:
     """Whether a block is one line of a title's length, and not said by anybody."""
     return (
         (block.kind == "paragraph" or block.guessed)
-        and len(block.lines) == 1
+        and len(block.lines) <= 1  # formats with markup have none
         and len(block.text.split()) <= titles.TITLE_WORDS
         and block.text[0] not in _NO_TITLE
     )
