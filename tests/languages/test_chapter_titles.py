@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from folioreel.ingest.book import load_book
-from folioreel.ingest.books.titles import is_strong_heading, titles_in
+from folioreel.ingest.books.titles import is_imprint, is_strong_heading, matter_kind, titles_in
 
 DE = (
     "Der alte Kapitän trat ans Fenster und sah lange in den Regen hinaus. Der Fluss stand schon "
@@ -144,3 +144,29 @@ def test_numbers_of_pages_are_no_chapters_where_chapters_are_called_so(tmp_path)
     pages = [(f"{k}. Kapitel", *[f"{DE} {n}." for n in range(3)], str(k)) for k in range(1, 6)]
     for path in marked_up(tmp_path, written(pages, DE)):
         assert len(load_book(path).chapters) == 5
+
+
+FRONT = ["Die Fähre", "Roman", "Aus dem Schwedischen übersetzt", "Leipzig", "Inhalt", *TITLES]
+
+
+@pytest.mark.parametrize("style", [str, str.upper])
+def test_a_title_page_and_contents_above_chapters_without_numbers(tmp_path, style):
+    story = written([(style(title), *[f"{DE} Ja."] * 12) for title in TITLES], DE)
+    front = "\n\n".join(map(style, FRONT))
+    assert chapters_of(tmp_path, f"{front}\n\n{story}") == [style(title) for title in TITLES]
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "imprint"),
+    [
+        ("es", "PRÓLOGO DEL TRADUCTOR", "Es propiedad."),
+        ("it", "Prologo del traduttore", "Proprietà letteraria."),
+        ("pt", "Prólogo do tradutor", "Propriedade do editor."),
+        ("ca", "Pròleg del traductor", "Tots els drets reservats."),
+    ],
+)
+def test_title_pages_and_prologues_of_translators(language, title, imprint):
+    with titles_in(language):
+        assert matter_kind(title) == "preface"
+        assert matter_kind(title.split()[0]) is None  # may be the story's
+        assert is_imprint(imprint)
