@@ -13,9 +13,12 @@ export interface Found {
 }
 
 const PLAIN: Record<string, string> = {
-  "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "\u00ad": "",
-  ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i",
+  "’": "'", "‘": "'", "׳": "'", "“": '"', "”": '"', "״": '"', "–": "-", "—": "-", "־": "-", "\u00a0": " ", "\u202f": " ",
+  "\u00ad": "", "ـ": "", ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i",
 };
+// French sets spaces before these marks and inside its quotation marks, and hardly anybody types them.
+const SPACED_BEFORE = /\s+(?=[?!:;»])/g;
+const SPACED_BEHIND = /(?<=«)\s+/g;
 
 function foldCharacter(character: string): string {
   const lower = character.toLowerCase();
@@ -23,35 +26,51 @@ function foldCharacter(character: string): string {
   return PLAIN[character] ?? PLAIN[lower] ?? lower.normalize("NFD").replace(/\p{M}/gu, "");
 }
 
-/** Text without case, accents and curly quotes, and where each character of it comes from. */
+/** Where spaces stand that do not count, by the place of each. */
+function idleSpaces(text: string): Set<number> {
+  const idle = new Set<number>();
+  for (const pattern of [SPACED_BEFORE, SPACED_BEHIND]) {
+    for (const { index, 0: spaces } of text.matchAll(pattern)) {
+      for (let k = 0; k < spaces.length; k++) idle.add(index + k);
+    }
+  }
+  return idle;
+}
+
+/** Text without case, accents, curly quotes and the spaces that French sets before marks, and where each character of it comes from. */
 export interface Folded {
   text: string;
   /** Null where every character is in its old place. */
   places: number[] | null;
+  /** Spaces that were left out: where something ends, they do not belong to it. */
+  idle: Set<number>;
 }
 
 export function fold(text: string): Folded {
   const lower = text.toLowerCase();
   // Most text is plain: lower case keeps every place, and there is nothing else to fold.
-  if (lower.length === text.length && /^[\x00-\x7f]*$/.test(lower)) return { text: lower, places: null };
+  const idle = idleSpaces(text);
+  if (idle.size === 0 && lower.length === text.length && /^[\x00-\x7f]*$/.test(lower)) return { text: lower, places: null, idle };
   let folded = "";
   const places: number[] = [];
   for (let k = 0; k < text.length; k++) {
-    const part = foldCharacter(text[k]);
+    const part = idle.has(k) ? "" : foldCharacter(text[k]);
     for (let n = 0; n < part.length; n++) places.push(k);
     folded += part;
   }
   places.push(text.length);
-  return { text: folded, places };
+  return { text: folded, places, idle };
 }
 
-function rangesOf({ text, places }: Folded, words: string[]): [number, number][] {
+function rangesOf({ text, places, idle }: Folded, words: string[]): [number, number][] {
   const ranges: [number, number][] = [];
   const place = (k: number) => (places ? places[k] : k);
   for (const word of words) {
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
       // To the start of the next character: an accent that stands apart is marked with its letter.
-      ranges.push([place(at), place(at + word.length)]);
+      let end = place(at + word.length);
+      while (idle.has(end - 1)) end -= 1;
+      ranges.push([place(at), end]);
     }
   }
   ranges.sort((a, b) => a[0] - b[0] || b[1] - a[1]);

@@ -42,3 +42,21 @@ test("quotes and case do not matter, hidden texts are never found, the limit kee
   assert.deepEqual(index.find("don't", 10, (k) => k !== 1).matches.map((m) => m.index), [0, 2]);
   assert.equal(index.find("   ", 10, all).total, 0);
 });
+
+test("the marks of other languages are found as people type them", () => {
+  const texts = ["Vous venez\u202f? dit-il.", "« Venez ! »", "رأى البيت", "שלום, ד״ר לוי", "תל־אביב", "سـلام"];
+  const index = new SearchIndex(texts);
+  const marked = (query: string) =>
+    index.find(query, 10, all).matches.flatMap(({ index: k, ranges }) => ranges.map(([from, to]) => texts[k].slice(from, to)));
+  assert.deepEqual(marked("venez?"), ["venez\u202f?"]);
+  assert.deepEqual(marked("venez"), ["venez", "Venez"]);
+  assert.deepEqual(marked("venez ?"), ["venez\u202f?"]);
+  assert.deepEqual(marked("«venez!»"), ["« Venez ! »"]);
+  assert.deepEqual(marked("venez !"), ["Venez !"]);
+  assert.deepEqual(marked("راى"), ["رأى"]);
+  assert.deepEqual(marked('ד"ר'), ["ד״ר"]);
+  assert.deepEqual(marked("תל-אביב"), ["תל־אביב"]);
+  assert.deepEqual(marked("سلام"), ["سـلام"]);
+  assert.deepEqual(new SearchIndex(["Who ? he asked"]).find("who? he", 10, all).total, 1);
+  assert.equal(index.find("?", 10, all).total, 1);
+});

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from folioreel.ingest import encodings
 from folioreel.ingest.encodings import decode_text
 from folioreel.ingest.subtitles.formats import read_cues
 
@@ -67,3 +68,10 @@ def test_english_words_around_each_line(tmp_path: Path, language: str, encoding:
 def test_apostrophes_alone_are_not_chinese() -> None:
     text = "I don’t know what he’d say. We’ll see. It’s late, isn’t it? That’s Anna’s coat. " * 9
     assert decode_text(text.encode("cp1252"), Path("book.txt")) == text
+
+
+def test_text_in_latin_script_costs_no_guess_among_all_encodings(monkeypatch):
+    # The guess takes half a minute for the largest files, and would not be believed.
+    monkeypatch.setattr(encodings, "from_bytes", lambda *_, **__: pytest.fail("was guessed"))
+    text = "L'été, la vieille dame s'asseyait près de la fenêtre et regardait la mer. " * 50
+    assert decode_text(text.encode("cp1252"), Path("été.txt")) == text

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from folioreel.errors import InputError
 from folioreel.ingest.books import blocks, trees
+from folioreel.ingest.books.bare_titles import promote_unmarked
 from folioreel.ingest.books.blocks import Block, Document, Manuscript, TocEntry
 from folioreel.ingest.books.html import blocks_of, note_left_out
 from folioreel.ingest.books.matter import story_documents
@@ -87,11 +88,12 @@ def read_epub(file: SourceFile) -> Manuscript:
         documents = _read_documents(archive, package, notes)
         _refuse_pictures(documents, package, path)
         story, left_out = story_documents(documents)
-        told = blocks.arrange(
+        placed = (
             replace(block, href=document.href)
             for document in blocks.head_documents(story, package.toc)
             for block in document.blocks
         )
+        told = blocks.arrange(promote_unmarked(placed))
     if left_out:
         notes.append(f"skipped documents that are not part of the story: {list_some(left_out)}")
     return Manuscript(

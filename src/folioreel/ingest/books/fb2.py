@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from folioreel.errors import InputError
 from folioreel.ingest.books import html_elements, trees
+from folioreel.ingest.books.bare_titles import promote_unmarked
 from folioreel.ingest.books.blocks import Manuscript, arrange, promote_headings
 from folioreel.ingest.books.html import Gatherer, note_left_out
 from folioreel.ingest.books.titles import is_numbered, reading_language, titles_in
@@ -69,7 +70,7 @@ def read_fb2(file: SourceFile) -> Manuscript:
         read_in = reading_language()
         _turn_into_html(tree, note_ids)
         found = promote_headings(Gatherer(left_out).gather(tree))
-        blocks = arrange(replace(block, href=path.name) for block in found)
+        blocks = arrange(replace(block, href=path.name) for block in promote_unmarked(found))
     if not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; was it exported without its content?", path)
     return Manuscript(

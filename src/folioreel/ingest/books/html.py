@@ -13,6 +13,7 @@ from lxml import etree
 from folioreel.errors import InputError
 from folioreel.ingest.books import blocks as block_steps
 from folioreel.ingest.books import html_elements, trees
+from folioreel.ingest.books.bare_titles import promote_unmarked
 from folioreel.ingest.books.blocks import Block, BlockKind, Manuscript
 from folioreel.ingest.books.emphasis import (
     END,
@@ -69,7 +70,9 @@ def read_html(file: SourceFile) -> Manuscript:
     with titles_in(decide_language(words, declared=declared)):
         language = reading_language()
         found = blocks_of(tree, left_out) if tree is not None else []
-        blocks = block_steps.arrange([replace(block, href=path.name) for block in found])
+        blocks = block_steps.arrange(
+            replace(block, href=path.name) for block in promote_unmarked(found)
+        )
     if tree is None or not any(block.kind != "break" for block in blocks):
         raise InputError("holds no text; is it the book, or only a page that links to it?", path)
     title = trees.field(tree, "title", "body") or ""

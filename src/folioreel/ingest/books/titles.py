@@ -339,13 +339,21 @@ def is_weak_heading(
     set_off = new_page or blank_before >= 2  # one blank line separates paragraphs
     if set_off and (is_numbered(text) or is_capitals(text) or is_short_caseless(text)):
         return True
-    # `XXXVIII.` ends with a stop too; what else has eight characters and does may be a sentence.
-    is_short = len(text) < 8 or text[-1] not in END_MARKS or bool(_BARE_NUMBER.match(text))
-    if evenly_spaced and is_numbered(text) and is_short:
+    if evenly_spaced and is_number_line(text):
         return True
     # The paper: "a chapter title has indentation, starts on a new page, and does not end with an
     # end symbol". Plain text shows a new page by a form feed or by four blank lines.
     return (new_page or blank_before >= 4) and indented and text[-1] not in END_MARKS
+
+
+def is_number_line(text: str) -> bool:
+    """Whether a line by itself is a chapter's number, or opens with one and ends like a title."""
+    text = bare_title(text)
+    if not text or len(text.split()) > TITLE_WORDS:
+        return False
+    # `XXXVIII.` ends with a stop too; what else has eight characters and does may be a sentence.
+    is_short = len(text) < 8 or text[-1] not in END_MARKS or bool(_BARE_NUMBER.match(text))
+    return is_numbered(text) and is_short
 
 
 def is_subtitle(text: str, *, blank_before: int) -> bool:
