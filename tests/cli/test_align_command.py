@@ -60,6 +60,14 @@ def test_inspect_counts_a_book_and_a_film(pair):
     assert "subtitle sentences" in table.stdout
 
 
+def test_inspect_says_what_was_skipped(tmp_path):
+    book = tmp_path / "book.html"
+    book.write_text(
+        "<p>The ferry crossed the river.</p><figcaption>A map of the river.</figcaption>"
+    )
+    assert "book.html: skipped inside the text: captions (5 words)" in run("inspect", book).stderr
+
+
 def test_inspect_goes_on_after_a_bad_file(pair, tmp_path):
     (tmp_path / "bad.epub").write_bytes(b"PK\x03\x04 no archive")
     result = run("inspect", pair[0], tmp_path / "bad.epub", "nowhere.mkv", pair[1], "--json")

@@ -143,7 +143,7 @@ def test_a_video_that_is_text(tmp_path):
         load_pair_film(load_pair(folder))
     assert error.value.path == folder / "film.mp4"
     (folder / "film.mp4").write_text((folder / "film.srt").read_text())
-    with pytest.raises(InputError, match="itself a subtitle file, not a video; drop the other"):
+    with pytest.raises(InputError, match="itself a subtitle file; drop"):
         load_pair_film(load_pair(folder))
 
 

@@ -22,7 +22,7 @@ from folioreel.models.presets import AUTO
 from folioreel.models.sentence_encoder import TextEncoder, load_encoder
 from folioreel.progress import ProgressCallback, ignore_progress
 from folioreel.reading import is_file, is_folder
-from folioreel.similarity.base import source_name
+from folioreel.similarity.base import log_notes
 from folioreel.types import Alignment, Book, Film, FilmPart, Volume
 
 _log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ def align(
     if not isinstance(book, Book):
         _refuse_swapped(book, film)
         book = load_book(book, language=book_language)
-    _log_notes(book)
+    log_notes(book)  # before anything can go wrong in the alignment
     film = aligner.load_film(
         film,
         subtitles=subtitles,
@@ -110,7 +110,7 @@ def align(
         detector=detector,
         progress=progress,
     )
-    _log_notes(film)
+    log_notes(film)
     if preset == AUTO:
         aligner = Aligner.choose(film, book, encoder)
     warnings = [*_unordered(given_book, book.volumes), *_unordered(given_film, film.parts)]
@@ -170,9 +170,3 @@ def _warn(warning: str | None) -> tuple[str, ...]:
         return ()
     _log.warning(warning)
     return (warning,)
-
-
-def _log_notes(source: Book | Film) -> None:
-    """Report what the readers chose, before anything can go wrong in the alignment."""
-    for note in source.notes:
-        _log.info("%s: %s", source_name(source), note)

@@ -18,6 +18,7 @@ from folioreel.ingest.genres import read_columns
 from folioreel.ingest.subtitles.formats import SUBTITLE_SUFFIXES
 from folioreel.ingest.sync import Timing
 from folioreel.progress import ProgressCallback, ignore_progress, track
+from folioreel.similarity.base import log_notes
 from folioreel.text import tokenize
 from folioreel.types import Book, Film, JudgedKind
 
@@ -80,8 +81,7 @@ def inspect_file(
     name = path.absolute().name
     if not (holds_film(path) if path.is_dir() else is_film(path)):
         book = load_book(path, language=book_language)
-        if book.volumes:
-            _log.info(f"{name}: {book.notes[0]}")  # their order
+        log_notes(book, name)
         return {"kind": "book", "file": name, **describe_book(book)}
     load = partial(
         load_film,
@@ -100,8 +100,7 @@ def inspect_file(
         # The shots of a video can be counted all the same.
         _log.warning(str(error))
         film = load(subtitles="none")
-    if film.parts:
-        _log.info(f"{name}: {film.notes[0]}")  # their order
+    log_notes(film, name)
     return {"kind": "film", "file": name, **describe_film(film)}
 
 

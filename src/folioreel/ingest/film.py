@@ -193,7 +193,7 @@ def _load_file(
     if _is_subtitle_file(path):
         film = _load_subtitles_alone(path, timing, languages, progress)
         if subtitles is not None:
-            raise InputError("is itself a subtitle file, not a video; drop the other one", path)
+            raise InputError("is itself a subtitle file; drop --subtitles or the other file", path)
         return film
     how = (subtitles, speech, languages, shots, timing, detector, encoder)
     return read_apart(_load_video, path, *how, progress=progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from folioreel.stems import common_language, find_terms
 from folioreel.types import Book, Film
+
+_log = logging.getLogger(__name__)
 
 
 class Measure(Protocol):
@@ -91,3 +94,9 @@ def _number(numbers: dict[str, int], texts: Iterable[str], language: str | None)
 def source_name(source: Book | Film) -> str:
     """What a progress bar or a note calls a book or film; the titles of the two are often equal."""
     return source.path.name if source.path else source.title
+
+
+def log_notes(source: Book | Film, name: str | None = None) -> None:
+    """Report what the readers noticed and chose, such as what they skipped."""
+    for note in source.notes:
+        _log.info("%s: %s", name or source_name(source), note)
