@@ -15,7 +15,7 @@ const HEAD_PX = 130;
 export class BookView {
   readonly root: HTMLElement;
   readonly scroller: HTMLElement;
-  private readonly sheet = element("div", { class: "sheet" });
+  readonly sheet = element("div", { class: "sheet" });
   private readonly tail: HTMLElement;
   private readonly back: HTMLButtonElement;
   private readonly list: VirtualList;

@@ -33,7 +33,8 @@ export class LinkDrag {
     this.grip.addEventListener("pointerdown", (event) => this.start(event));
     app.on(["moment", "links", "veil", "follow"], () => this.place());
     view.scroller.addEventListener("scroll", () => this.place(), { passive: true });
-    this.place();
+    // Another width or size of the text fills the book again.
+    new ResizeObserver(() => this.place()).observe(view.sheet);
   }
 
   /** Puts the grip beside the current sentence, where that is rendered. */

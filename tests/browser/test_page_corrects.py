@@ -310,6 +310,17 @@ def test_a_drag_ends_on_what_has_scrolled_under_the_pointer(small):
     assert kept(small)[-1]["sentence"] == int(under)
 
 
+def test_the_grip_stays_when_the_book_is_laid_out_anew(small):
+    small.keyboard.press("n")
+    small.locator(".grip").wait_for()
+    small.set_viewport_size({"width": 1000, "height": 800})
+    small.wait_for_timeout(600)
+    assert small.locator(".grip").count() == 1
+    small.get_by_role("button", name="Larger text").click()
+    small.wait_for_timeout(600)
+    assert small.locator(".grip").count() == 1
+
+
 def test_a_drag_ends_on_a_sentence_between_its_lines(small):
     small.set_viewport_size({"width": 1000, "height": 800})
     small.keyboard.press("n")
