@@ -175,7 +175,7 @@ class Archive:
         inner = "META-INF/container.xml"
         folders = [name.removesuffix(inner) for name in names if name.endswith(inner)]
         folder = folders[0] if len(folders) == 1 else ""
-        # Of two members with the same name, the first counts.
+        # Of names that differ in spelling alone, the first counts; of equal ones, the last.
         self._names = {_folded(name.removeprefix(folder)): name for name in reversed(names)}
         self._size, self._unpacked = len(data), 0
         self._refuse_bomb(sum(member.file_size for member in members))  # as they say
