@@ -120,6 +120,7 @@ def test_any_text_survives_the_file(counts: dict[str, int]) -> None:
     ("text", "line"),
     [
         ("<pad>\t0\n<eos>\t1\n<unk>\t2\nword\n", 4),
+        pytest.param(f"<pad>\t0\n<eos>\t1\n<unk>\t{'1' * 5000}\n", 3, id="5000 digits"),
         ("<pad>\t0\n<eos>\t1\n<unk>\tmany\n", 3),
         ("word\t1\n", None),
         ("<pad>\t0\n<eos>\t1\n<unk>\t2\na\t1\na\t1\n", None),

@@ -27,6 +27,7 @@ PADDING, END, UNKNOWN = 0, 1, 2
 SPECIAL_TOKENS = ("<pad>", "<eos>", "<unk>")
 # So that an id fits into two bytes: the training corpus is stored as uint16.
 LARGEST_VOCABULARY = 2**16 - len(SPECIAL_TOKENS)
+_MOST_DIGITS = 15  # of a count; no corpus has as many words, and Python converts no endless number
 
 # Typographic quotes and dashes become plain ones: books have them, subtitles mostly do not.
 _FOLDED: dict[int, str | None] = {ord(mark): "'" for mark in "‘’‚‛`´ʼ′"}
@@ -139,7 +140,7 @@ class Vocabulary:
         words, counts = [], []
         for number, line in enumerate(lines[:-1], 1):
             word, _, count = line.partition("\t")
-            if not word or not count.isdecimal():
+            if not word or not count.isdecimal() or len(count) > _MOST_DIGITS:
                 raise InputError("should be a word, a tab and its count", path, number)
             words.append(word)
             counts.append(int(count))
