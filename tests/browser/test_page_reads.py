@@ -10,11 +10,17 @@ from PIL import Image
 
 from folioreel.export.page_html import make_payload
 from folioreel.ingest.book import load_book
-from folioreel.types import Alignment
+from folioreel.types import Alignment, Book
+
 
 PHONE = {"is_mobile": True, "has_touch": True, "device_scale_factor": 2}
 UPRIGHT = {"width": 360, "height": 640, **PHONE}
 SIDEWAYS = {"width": 640, "height": 360, **PHONE}
+
+
+def with_texts(book: Book, texts: list[str]) -> Book:
+    pairs = zip(book.sentences, texts, strict=True)
+    return replace(book, sentences=tuple(replace(s, text=text) for s, text in pairs))
 
 
 def text_px(page) -> float:
@@ -268,14 +274,8 @@ def test_names_of_what_the_film_has_not_told_go_when_it_is_hidden(new_page, writ
         texts[j] = "In the morning old Petra went down to Fairhithe with the others."
     for j in range(10, 20):
         texts[j] = "In the evening old Ludmila came back to the town by the river."
-    book = replace(
-        book,
-        sentences=tuple(
-            replace(s, text=text) for s, text in zip(book.sentences, texts, strict=True)
-        ),
-    )
     page = new_page()
-    page.goto(write_page(small_payload(book)))
+    page.goto(write_page(small_payload(with_texts(book, texts))))
     page.keyboard.press("n")
     names = page.get_by_role("navigation", name="People and places")
     names.get_by_role("button", name="Ludmila").wait_for()
@@ -308,14 +308,8 @@ def test_names_of_a_passage_lead_to_where_else_they_are(new_page, write_page):
     ] * 200
     for j in (0, 21, 40, 90):
         texts[j] = "In the morning old Petra went down to Fairhithe with the others."
-    book = replace(
-        book,
-        sentences=tuple(
-            replace(s, text=text) for s, text in zip(book.sentences, texts, strict=True)
-        ),
-    )
     page = new_page()
-    page.goto(write_page(small_payload(book)))
+    page.goto(write_page(small_payload(with_texts(book, texts))))
     page.keyboard.press("n")
     names = page.get_by_role("navigation", name="People and places")
     names.get_by_role("button", name="Petra").wait_for()
