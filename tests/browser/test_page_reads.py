@@ -12,7 +12,6 @@ from folioreel.export.page_html import make_payload
 from folioreel.ingest.book import load_book
 from folioreel.types import Alignment, Book
 
-
 PHONE = {"is_mobile": True, "has_touch": True, "device_scale_factor": 2}
 UPRIGHT = {"width": 360, "height": 640, **PHONE}
 SIDEWAYS = {"width": 640, "height": 360, **PHONE}
